@@ -1,0 +1,37 @@
+# Every target works on a fresh machine: the virtual environment is made when it is missing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint format bench conformance clean
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "pip>=25.1"
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group dev
+	touch $(READY)
+
+demo: $(READY)           ## a simulated vLLM lives through an incident; the alerts print here
+	$(BIN)/vllm-monitor demo
+
+lint: $(READY)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+
+test: lint               ## what CI runs
+	$(BIN)/pytest --quiet
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)
+	$(BIN)/python -m tests.bench
+
+conformance: $(READY)
+	$(BIN)/pytest --quiet tests/conformance
+
+clean:
+	rm -rf $(VENV) .engines .mypy_cache .pytest_cache .ruff_cache .hypothesis

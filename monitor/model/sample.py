@@ -1,0 +1,96 @@
+"""Sample values: the two kinds of NaN, and the text forms of a float."""
+
+import math
+import struct
+from dataclasses import dataclass
+from enum import StrEnum
+
+from monitor.model.instant import Instant
+from monitor.model.labels import Labels
+
+_FLOAT = struct.Struct("<d")
+_BITS = struct.Struct("<Q")
+# reference: Prometheus, model/value/value.go. Only these bits mean "the series ended here"; other NaNs are values.
+_STALE_BITS = 0x7FF0000000000002
+STALE: float = _FLOAT.unpack(_BITS.pack(_STALE_BITS))[0]
+
+
+def is_stale(value: float) -> bool:
+    """Say whether `value` is the staleness marker (an ordinary NaN is not)."""
+    # `value != value` is false for all but NaN, and far cheaper than looking at the bits.
+    return value != value and _FLOAT.pack(value) == _STALE_PACKED  # noqa: PLR0124
+
+
+_STALE_PACKED = _BITS.pack(_STALE_BITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One value of one series at one instant: what a rule gets from a query and gives to storage."""
+
+    labels: Labels
+    value: float
+    at: Instant
+
+
+class MetricType(StrEnum):
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+    GAUGE_HISTOGRAM = "gaugehistogram"
+    SUMMARY = "summary"
+    INFO = "info"
+    STATESET = "stateset"
+    UNKNOWN = "unknown"
+
+    @property
+    def only_rises(self) -> bool:
+        """Whether the samples of the family are counters (but for a summary's quantiles)."""
+        return self in (MetricType.COUNTER, MetricType.HISTOGRAM, MetricType.SUMMARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a page says of a metric family."""
+
+    type: MetricType = MetricType.UNKNOWN
+    help: str = ""
+    unit: str = ""
+
+
+def format_value(value: float) -> str:
+    """
+    Return a float as the Prometheus HTTP API writes it.
+
+    reference: Prometheus, util/jsonutil/marshal.go: the shortest decimal, an exponent below 1e-6 and from 1e21 on.
+    """
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    size = abs(value)
+    if size and (size < 1e-6 or size >= 1e21):  # noqa: PLR2004 - the two bounds of the reference
+        return _with_exponent(repr(value))
+    return _without_exponent(repr(value))
+
+
+def _with_exponent(text: str) -> str:
+    if "e" not in text:
+        digits, sign = text.lstrip("-").partition(".")[0], "-" if text.startswith("-") else ""
+        rest = digits[1:].rstrip("0")
+        return f"{sign}{digits[0]}{'.' + rest if rest else ''}e+{len(digits) - 1:02d}"
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent):+03d}"
+
+
+def _without_exponent(text: str) -> str:
+    if "e" not in text:
+        return text.removesuffix(".0")
+    sign = "-" if text.startswith("-") else ""
+    mantissa, _, exponent = text.lstrip("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    shift = int(exponent)
+    if shift < 0:
+        return f"{sign}0.{'0' * (-shift - 1)}{whole}{fraction if fraction != '0' else ''}"
+    fraction = "" if fraction == "0" else fraction
+    return sign + whole + fraction.ljust(shift, "0")

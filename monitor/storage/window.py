@@ -1,0 +1,139 @@
+"""The window: every series of the last hour or so, in memory, found by label matchers."""
+
+import threading
+from collections.abc import Hashable, Iterable, Sequence
+
+from monitor.model.instant import HOUR, Duration, Instant
+from monitor.model.labels import METRIC_NAME, Labels
+from monitor.model.matcher import Matcher, MatchType
+from monitor.model.sample import is_stale
+from monitor.storage.column import Block, Column
+
+# How much older than the retention rows may become before they are cut off: cutting copies every column.
+_SLACK = 0.125
+
+
+class Window:
+    """
+    All series of all writers. Safe to read from any thread; each writer belongs to one thread at a time.
+
+    `retention`: how far back the longest range reaches that anybody reads, in milliseconds.
+    """
+
+    def __init__(self, retention: Duration = HOUR) -> None:
+        self.retention = retention
+        self._lock = threading.Lock()
+        self._blocks: dict[Hashable, Block] = {}
+        self._by_name: dict[str, list[Column]] = {}
+        self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
+        self._found: dict[tuple[Matcher, ...], Sequence[Column]] = {}
+
+    def block(self, owner: Hashable) -> Block:
+        """Return the block that `owner` writes; the same owner goes on with the same rows."""
+        with self._lock:
+            return self._blocks.setdefault(owner, Block(self._adopt))
+
+    def end(self, owner: Hashable, at: Instant) -> None:
+        """All series of `owner` are over at `at`: each gets a staleness marker, unless newer samples exist."""
+        with self._lock:
+            block = self._blocks.get(owner)
+        if block is not None:
+            block.append(at, (), ())
+
+    def owners(self) -> tuple[Hashable, ...]:
+        with self._lock:
+            return tuple(self._blocks)
+
+    def select(self, matchers: Sequence[Matcher]) -> Sequence[Column]:
+        """
+        Return the series that satisfy all `matchers`, each label set once.
+
+        The same object comes back until a series is added or gone, so a caller may remember what it made of it.
+        """
+        key = tuple(matchers)
+        with self._lock:
+            found = self._found.get(key)
+            if found is None:
+                found, lasting = _unique(self._matching(key))
+                if lasting:
+                    self._found[key] = found
+        return found
+
+    def names(self) -> tuple[str, ...]:
+        """Return the metric names in the window, sorted."""
+        with self._lock:
+            return tuple(sorted(self._by_name))
+
+    def prune(self, now: Instant) -> None:
+        """Forget what is older than the retention, a little later than it could be."""
+        horizon = now - self.retention
+        with self._lock:
+            for owner, block in list(self._blocks.items()):
+                times = block.view[0]
+                if not times or times[0] >= horizon - self.retention * _SLACK:
+                    continue
+                for column in block.prune(horizon):
+                    self._forget(column)
+                if not block.columns:
+                    del self._blocks[owner]
+
+    def size(self) -> tuple[int, int]:
+        """Return the number of series and of samples held."""
+        with self._lock:
+            columns = [column for columns in self._by_name.values() for column in columns]
+        return len(columns), sum(len(column.view[0]) for column in columns)
+
+    def _adopt(self, column: Column) -> None:
+        with self._lock:
+            # Most pairs (model_name="…", instance="…") stand in hundreds of series: each is kept once.
+            column.labels = Labels(self._pairs.setdefault(pair, pair) for pair in column.labels)
+            self._by_name.setdefault(column.labels.name, []).append(column)
+            self._found.clear()
+
+    def _forget(self, column: Column) -> None:
+        named = self._by_name[column.labels.name]
+        named.remove(column)
+        if not named:
+            del self._by_name[column.labels.name]
+        self._found.clear()
+
+    def _matching(self, matchers: tuple[Matcher, ...]) -> Iterable[Column]:
+        on_name = [matcher for matcher in matchers if matcher.name == METRIC_NAME]
+        others = [matcher for matcher in matchers if matcher.name != METRIC_NAME]
+        for name in self._candidates(on_name):
+            for column in self._by_name.get(name, ()):
+                if all(matcher.accepts(column.labels) for matcher in others):
+                    yield column
+
+    def _candidates(self, on_name: Sequence[Matcher]) -> Iterable[str]:
+        exact = next((matcher.value for matcher in on_name if matcher.type is MatchType.EQUAL), None)
+        names = self._by_name if exact is None else (exact,)
+        return [name for name in names if all(matcher.matches(name) for matcher in on_name)]
+
+
+def _unique(columns: Iterable[Column]) -> tuple[Sequence[Column], bool]:
+    """Return the columns with those of equal labels merged, and whether none had to be."""
+    by_labels: dict[Labels, list[Column]] = {}
+    for column in columns:
+        by_labels.setdefault(column.labels, []).append(column)
+    if all(len(same) == 1 for same in by_labels.values()):
+        return tuple(same[0] for same in by_labels.values()), True
+    return tuple(same[0] if len(same) == 1 else _merged(same) for same in by_labels.values()), False
+
+
+def _merged(columns: Sequence[Column]) -> Column:
+    """Return one series of several writers' samples; where two have the same time, the first writer's stays."""
+    samples: dict[Instant, float] = {}
+    for column in reversed(columns):
+        times, base = column.block.view
+        values, first = column.view
+        samples.update(zip(times[max(first - base, 0) :], values[max(base - first, 0) :], strict=False))
+    block = Block()
+    merged = block.column(columns[0].labels, counter=columns[0].counter)
+    alone = (merged,)
+    for at, value in sorted(samples.items()):
+        if is_stale(value):
+            block.append(at, (), ())
+        else:
+            block.append(at, alone, (value,))
+    return merged
