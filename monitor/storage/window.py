@@ -24,6 +24,7 @@ class Window:
         self.retention = retention
         self._lock = threading.Lock()
         self._blocks: dict[Hashable, Block] = {}
+        self._ended: set[Hashable] = set()
         self._by_name: dict[str, list[Column]] = {}
         self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
         self._found: dict[tuple[Matcher, ...], Sequence[Column]] = {}
@@ -31,12 +32,14 @@ class Window:
     def block(self, owner: Hashable) -> Block:
         """Return the block that `owner` writes; the same owner goes on with the same rows."""
         with self._lock:
+            self._ended.discard(owner)
             return self._blocks.setdefault(owner, Block(self._adopt))
 
     def end(self, owner: Hashable, at: Instant) -> None:
         """All series of `owner` are over at `at`: each gets a staleness marker, unless newer samples exist."""
         with self._lock:
             block = self._blocks.get(owner)
+            self._ended.add(owner)
         if block is not None:
             block.append(at, (), ())
 
@@ -74,7 +77,8 @@ class Window:
                     continue
                 for column in block.prune(horizon):
                     self._forget(column)
-                if not block.columns:
+                if not block.columns and owner in self._ended:
+                    self._ended.discard(owner)
                     del self._blocks[owner]
 
     def size(self) -> tuple[int, int]:
