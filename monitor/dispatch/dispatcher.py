@@ -1,0 +1,150 @@
+"""Alerts in, notifications out: routing, grouping, and leaving out what a receiver knows already."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from monitor.dispatch.group import AggregationGroup
+from monitor.dispatch.nflog import Entry, LogKey, NotificationLog, decide
+from monitor.dispatch.notification import Notification, Reason
+from monitor.dispatch.route import Route
+from monitor.model.alert import Alert
+from monitor.model.instant import Instant
+from monitor.model.labels import Labels
+
+# One step between a flushed group and its receiver: returns the notification with the alerts that are left.
+Stage = Callable[[Notification], Notification]
+
+
+@dataclass(frozen=True, slots=True)
+class Integration:
+    """One way of a receiver to be told; `name` is unique, e.g. `oncall/slack[0]`."""
+
+    name: str
+    send_resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A notification on its way to one integration."""
+
+    integration: str
+    notification: Notification
+
+    @property
+    def key(self) -> LogKey:
+        """What a newer delivery of the same key makes pointless."""
+        return (self.notification.group_key, self.integration)
+
+
+class Dispatcher:
+    """
+    Holds the aggregation groups and the notification log. Safe to call from any thread.
+
+    `receivers` maps a receiver's name to its integrations; `stages` may take alerts out of a notification (inhibition,
+    mute times, silences), in that order.
+    """
+
+    def __init__(
+        self,
+        route: Route,
+        receivers: Mapping[str, Sequence[Integration]],
+        stages: Sequence[Stage] = (),
+        log: NotificationLog | None = None,
+    ) -> None:
+        self._route = route
+        self._receivers = receivers
+        self._stages = stages
+        self._log = log if log is not None else NotificationLog()
+        self._groups: dict[tuple[str, Labels], AggregationGroup] = {}
+        self._lock = threading.Lock()
+
+    def insert(self, alerts: Iterable[Alert], now: Instant) -> None:
+        """Take the newest word of each alert. One that is over and that no group has heard of is nobody's news."""
+        with self._lock:
+            for alert in alerts:
+                for route in self._route.match(alert.labels):
+                    self._insert(route, alert, now)
+
+    def due(self, now: Instant) -> list[Delivery]:
+        """Flush the groups that are due and return what their receivers must be told."""
+        with self._lock:
+            deliveries: list[Delivery] = []
+            for key, group in list(self._groups.items()):
+                if group.due_at is not None and group.due_at <= now:
+                    deliveries += self._flush(group, now)
+                if not group.alerts:
+                    del self._groups[key]
+            return deliveries
+
+    def next_due(self) -> Instant | None:
+        """Return when the next group is due, or None when there is none."""
+        with self._lock:
+            return min((group.due_at for group in self._groups.values() if group.due_at is not None), default=None)
+
+    def alerts(self) -> list[tuple[AggregationGroup, Alert]]:
+        """Return every alert with the group it stands in."""
+        with self._lock:
+            return [(group, alert) for group in self._groups.values() for alert in group.alerts.values()]
+
+    def reconfigure(
+        self, route: Route, receivers: Mapping[str, Sequence[Integration]], stages: Sequence[Stage], now: Instant
+    ) -> None:
+        """
+        Use another route tree; the alerts are sorted into it anew, and the log goes on.
+
+        A group that exists on both sides keeps its clock, so a reload neither hastens nor delays a notification.
+        """
+        with self._lock:
+            old, self._groups = self._groups, {}
+            self._route, self._receivers, self._stages = route, receivers, stages
+            for group in old.values():
+                for alert in group.alerts.values():
+                    for node in route.match(alert.labels):
+                        self._insert(node, alert, now, keep_resolved=True)
+            for key, group in self._groups.items():
+                if key in old:
+                    group.due_at = old[key].due_at
+
+    def _insert(self, route: Route, alert: Alert, now: Instant, *, keep_resolved: bool = False) -> None:
+        labels = route.group_labels(alert.labels)
+        key = (route.key, labels)
+        group = self._groups.get(key)
+        if alert.resolved(now) and not keep_resolved and (group is None or alert.labels not in group.alerts):
+            return
+        if group is None:
+            group = self._groups[key] = AggregationGroup(route, labels)
+        group.insert(alert, now)
+
+    def _flush(self, group: AggregationGroup, now: Instant) -> list[Delivery]:
+        alerts = group.flush(now)
+        whole = Notification(group.route.receiver, group.key, group.labels, alerts, now, Reason.NOTHING_NEW)
+        for stage in self._stages:
+            whole = stage(whole)
+        deliveries = [
+            delivery
+            for integration in self._receivers.get(group.route.receiver, ())
+            if whole.alerts and (delivery := self._deduplicate(integration, whole, group.route)) is not None
+        ]
+        group.settle(alerts, now)
+        return deliveries
+
+    def _deduplicate(self, integration: Integration, whole: Notification, route: Route) -> Delivery | None:
+        key = (whole.group_key, integration.name)
+        firing = frozenset(alert.labels for alert in whole.firing)
+        resolved = frozenset(alert.labels for alert in whole.resolved)
+        reason = decide(
+            self._log.get(key),
+            firing,
+            resolved,
+            now=whole.now,
+            repeat_interval=route.repeat_interval,
+            send_resolved=integration.send_resolved,
+        )
+        if not reason.sends:
+            return None
+        self._log.record(key, Entry(whole.now, firing, resolved))
+        if reason is Reason.ALL_RESOLVED and not integration.send_resolved:
+            return None
+        told = whole.alerts if integration.send_resolved else whole.firing
+        return Delivery(integration.name, replace(whole, alerts=told, reason=reason))

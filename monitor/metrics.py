@@ -1,0 +1,82 @@
+"""
+What the daemon says of itself, on a registry that is handed in.
+
+Attempts and failures come as a pair; label values come from closed sets or from the configuration, never from a page,
+a URL or an error text.
+"""
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+
+class Metrics:
+    """All series of the daemon's own /metrics but the standard `process_…` ones."""
+
+    def __init__(self, registry: CollectorRegistry, version: str) -> None:
+        self.registry = registry
+        self.build_info = Gauge("vllm_monitor_build_info", "The running version.", ["version"], registry=registry)
+        self.build_info.labels(version).set(1)
+        self._scrapes(registry)
+        self._rules(registry)
+        self._notifications(registry)
+        self._life(registry)
+
+    def watch_size(self, size: Callable[[], tuple[int, int]]) -> None:
+        """Let the window's gauges ask `size` for (series, samples) when they are read."""
+        self.window_series.set_function(lambda: size()[0])
+        self.window_samples.set_function(lambda: size()[1])
+
+    def _scrapes(self, registry: CollectorRegistry) -> None:
+        self.scrapes = Counter("vllm_monitor_scrapes", "Scrapes tried.", ["job"], registry=registry)
+        self.scrapes_failed = Counter(
+            "vllm_monitor_scrapes_failed", "Scrapes that failed.", ["job", "reason"], registry=registry
+        )
+        self.scrapes_skipped = Counter(
+            "vllm_monitor_scrapes_skipped", "Slots in which the last scrape still ran.", ["job"], registry=registry
+        )
+        self.window_series = Gauge("vllm_monitor_window_series", "Series held in memory.", registry=registry)
+        self.window_samples = Gauge("vllm_monitor_window_samples", "Samples held in memory.", registry=registry)
+
+    def _rules(self, registry: CollectorRegistry) -> None:
+        self.evaluations = Counter("vllm_monitor_rule_evaluations", "Rules evaluated.", ["group"], registry=registry)
+        self.evaluations_failed = Counter(
+            "vllm_monitor_rule_evaluation_failures", "Rules whose evaluation failed.", ["group"], registry=registry
+        )
+        self.evaluations_missed = Counter(
+            "vllm_monitor_rule_evaluations_missed", "Slots in which the rules were not evaluated.", registry=registry
+        )
+        self.evaluation_seconds = Histogram(
+            "vllm_monitor_rule_evaluation_duration_seconds",
+            "How long the rules of one slot took.",
+            buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 5),
+            registry=registry,
+        )
+
+    def _notifications(self, registry: CollectorRegistry) -> None:
+        self.notifications = Counter(
+            "vllm_monitor_notifications", "Attempts to deliver a notification.", ["integration"], registry=registry
+        )
+        self.notifications_failed = Counter(
+            "vllm_monitor_notifications_failed",
+            "Attempts that failed.",
+            ["integration", "reason"],
+            registry=registry,
+        )
+        self.notifications_waiting = Gauge(
+            "vllm_monitor_notifications_waiting", "Notifications not delivered yet.", registry=registry
+        )
+        self.alerts = Gauge("vllm_monitor_alerts", "Alerts by state.", ["state"], registry=registry)
+
+    def _life(self, registry: CollectorRegistry) -> None:
+        self.ticks_failed = Counter(
+            "vllm_monitor_ticks_failed", "Ticks that ended in an unexpected error.", ["part"], registry=registry
+        )
+        self.reload_successful = Gauge(
+            "vllm_monitor_config_last_reload_successful", "Whether the last reload was accepted.", registry=registry
+        )
+        self.reload_time = Gauge(
+            "vllm_monitor_config_last_reload_success_timestamp_seconds",
+            "When a configuration was last accepted.",
+            registry=registry,
+        )

@@ -1,0 +1,123 @@
+"""An alerting rule at work: from the elements its expression finds to the states of its alerts."""
+
+from collections.abc import Mapping
+from urllib.parse import quote_plus
+
+from monitor.model.alert import Alert
+from monitor.model.instant import Instant, to_seconds
+from monitor.model.labels import ALERT_NAME, METRIC_NAME, Labels
+from monitor.rules.alerting import ActiveAlert, AlertState, Found, absent, seen
+from monitor.rules.context import Context, Vector
+from monitor.rules.errors import RuleError
+from monitor.rules.spec import AlertingRule
+from monitor.template import Template, TemplateData, parse
+
+ALERTS = "ALERTS"
+ALERTS_FOR_STATE = "ALERTS_FOR_STATE"
+ALERT_STATE = "alertstate"
+
+
+class AlertingRuleRun:
+    """
+    One alerting rule and its alerts; the specification never changes, the alerts do.
+
+    reference: Prometheus 3, rules/alerting.go (Eval).
+    """
+
+    def __init__(self, spec: AlertingRule, limit: int = 0) -> None:
+        self.spec = spec
+        self.active: dict[Labels, ActiveAlert] = {}
+        self._limit = limit
+        self._labels = _templates(spec.labels)
+        self._annotations = _templates(spec.annotations)
+
+    def evaluate(self, context: Context, at: Instant, query_at: Instant) -> Vector:
+        """
+        Query at `query_at`, move the alerts on to `at`, and return the ALERTS series of those that are active.
+
+        Raises RuleError; then no alert has moved, but for one that exceeds the group's limit: that clears them all.
+        """
+        found = self._found(context, context.query(self.spec.expr, query_at), at)
+        after = self._advance(found, at)
+        active = [alert for alert in after.values() if alert.state is not AlertState.INACTIVE]
+        if self._limit and len(active) > self._limit:
+            self.active = {}
+            raise RuleError(f"exceeded limit of {self._limit} with {len(active)} alerts")
+        self.active = after
+        return [sample for alert in active for sample in _series(alert)]
+
+    def alerts(self, context: Context) -> list[Alert]:
+        """Return the alerts that dispatch must hear of: those that fire, and those that resolved a short while ago."""
+        url = f"{context.external_url}/graph?g0.expr={quote_plus(self.spec.expr)}&g0.tab=1"
+        return [
+            _outgoing(alert, context.external_labels, url)
+            for alert in self.active.values()
+            if alert.fired_at is not None
+        ]
+
+    @property
+    def state(self) -> AlertState:
+        """The worst state of any alert of the rule."""
+        states = {alert.state for alert in self.active.values()}
+        for state in (AlertState.FIRING, AlertState.PENDING):
+            if state in states:
+                return state
+        return AlertState.INACTIVE
+
+    def _found(self, context: Context, vector: Vector, at: Instant) -> dict[Labels, Found]:
+        """Return what each element says, by the identity of its alert."""
+        found: dict[Labels, Found] = {}
+        for labels, value in vector:
+            data = TemplateData(
+                labels=labels,
+                value=value,
+                external_labels=context.external_labels,
+                external_url=context.external_url,
+                query=lambda expr: context.query(expr, at),
+                now=at,
+            )
+            identity = labels.without((METRIC_NAME,)).with_(_expand(self._labels, data))
+            identity = identity.with_({ALERT_NAME: self.spec.name})
+            if identity in found:
+                raise RuleError(
+                    f"vector contains metrics with the same labelset after applying alert labels: {identity}"
+                )
+            found[identity] = Found(identity, value, Labels.of(_expand(self._annotations, data)))
+        return found
+
+    def _advance(self, found: Mapping[Labels, Found], at: Instant) -> dict[Labels, ActiveAlert]:
+        gone = {
+            labels: left
+            for labels, old in self.active.items()
+            if labels not in found and (left := absent(old, self.spec.keep_firing_for, at)) is not None
+        }
+        there = {labels: seen(self.active.get(labels), one, self.spec.for_, at) for labels, one in found.items()}
+        return gone | there
+
+
+def _templates(labels: Labels) -> list[tuple[str, Template]]:
+    return [(name, parse(text)) for name, text in labels]
+
+
+def _expand(templates: list[tuple[str, Template]], data: TemplateData) -> dict[str, str]:
+    return {name: template.expand(data) for name, template in templates}
+
+
+def _series(alert: ActiveAlert) -> list[tuple[Labels, float]]:
+    """Return the two series that Prometheus writes of an active alert."""
+    return [
+        (alert.labels.with_({METRIC_NAME: ALERTS, ALERT_STATE: alert.state.value}), 1.0),
+        (alert.labels.with_({METRIC_NAME: ALERTS_FOR_STATE}), to_seconds(alert.active_at)),
+    ]
+
+
+def _outgoing(alert: ActiveAlert, external: Labels, url: str) -> Alert:
+    return Alert(
+        labels=external.with_(alert.labels),
+        annotations=alert.annotations,
+        starts_at=alert.fired_at if alert.fired_at is not None else alert.active_at,
+        ends_at=alert.resolved_at,
+        active_at=alert.active_at,
+        value=alert.value,
+        generator_url=url,
+    )

@@ -1,0 +1,36 @@
+"""What the rules need from the rest of the program."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from monitor.model.instant import Instant
+from monitor.model.labels import EMPTY, Labels
+
+Vector = Sequence[tuple[Labels, float]]
+
+
+class Query(Protocol):
+    """Evaluates an expression at an instant: the embedded engine, or a real Prometheus."""
+
+    def __call__(self, expr: str, at: Instant) -> Vector:
+        """Return an instant vector; a scalar result is one element without labels. Raises RuleError."""
+        ...
+
+
+class Appender(Protocol):
+    """Takes what rules produce."""
+
+    def append(self, owner: Hashable, at: Instant, samples: Vector) -> None:
+        """Write the samples of `owner` at `at`; what it wrote before and not now gets a staleness marker."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all groups share."""
+
+    query: Query
+    appender: Appender
+    external_labels: Labels = EMPTY
+    external_url: str = ""
