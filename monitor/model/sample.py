@@ -3,6 +3,7 @@
 import math
 import struct
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 from monitor.model.instant import Instant
@@ -64,33 +65,30 @@ def format_value(value: float) -> str:
 
     reference: Prometheus, util/jsonutil/marshal.go: the shortest decimal, an exponent below 1e-6 and from 1e21 on.
     """
+    special = _special(value)
+    if special:
+        return special
+    size = abs(value)
+    if size and (size < 1e-6 or size >= 1e21):  # noqa: PLR2004 - the two bounds of the reference
+        return format_exponent(value)
+    text = repr(value)
+    return (format(Decimal(text), "f") if "e" in text else text).removesuffix(".0")
+
+
+def format_exponent(value: float) -> str:
+    """Return the shortest form with an exponent of at least two digits, as Go's `%e` of shortest precision: `5e-07`."""
+    special = _special(value)
+    if special:
+        return special
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    fraction = "".join(map(str, digits[1:]))
+    size = int(exponent) + len(digits) - 1
+    return f"{'-' if sign else ''}{digits[0]}{'.' + fraction if fraction else ''}e{size:+03d}"
+
+
+def _special(value: float) -> str:
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    size = abs(value)
-    if size and (size < 1e-6 or size >= 1e21):  # noqa: PLR2004 - the two bounds of the reference
-        return _with_exponent(repr(value))
-    return _without_exponent(repr(value))
-
-
-def _with_exponent(text: str) -> str:
-    if "e" not in text:
-        digits, sign = text.lstrip("-").partition(".")[0], "-" if text.startswith("-") else ""
-        rest = digits[1:].rstrip("0")
-        return f"{sign}{digits[0]}{'.' + rest if rest else ''}e+{len(digits) - 1:02d}"
-    mantissa, _, exponent = text.partition("e")
-    return f"{mantissa.removesuffix('.0')}e{int(exponent):+03d}"
-
-
-def _without_exponent(text: str) -> str:
-    if "e" not in text:
-        return text.removesuffix(".0")
-    sign = "-" if text.startswith("-") else ""
-    mantissa, _, exponent = text.lstrip("-").partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    shift = int(exponent)
-    if shift < 0:
-        return f"{sign}0.{'0' * (-shift - 1)}{whole}{fraction if fraction != '0' else ''}"
-    fraction = "" if fraction == "0" else fraction
-    return sign + whole + fraction.ljust(shift, "0")
+    return ""

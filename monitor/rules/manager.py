@@ -32,12 +32,12 @@ class Manager:
     def intervals(self) -> set[Duration]:
         return {group.interval for group in self.groups}
 
-    def evaluate(self, slot: Instant, interval: Duration) -> list[Alert]:
-        """Evaluate the groups of `interval` at `slot`; return the alerts that dispatch must hear of."""
+    def evaluate(self, slot: Instant, interval: Duration | None = None) -> list[Alert]:
+        """Evaluate the groups of `interval` (None: all) at `slot`; return the alerts that dispatch must hear of."""
         return [
             alert
             for group in self.groups
-            if group.interval == interval
+            if interval in (None, group.interval)
             for alert in group.evaluate(self.context, slot, self._stopwatch)
         ]
 
