@@ -7,6 +7,7 @@ they are written: arrays only grow at the end, a row's time is published after i
 instead of shifting them. A reader takes `view` once and works on what it got.
 """
 
+import threading
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
@@ -110,15 +111,16 @@ class Column:
 
 class Block:
     """
-    The rows that one writer produces. One thread writes, any number read.
+    The rows that one writer produces. One thread writes, another may prune, any number read.
 
     `view` is `(times, base)`: `times[k]` is the time of row `base + k`. `adopt` is told of each new column.
     """
 
-    __slots__ = ("_adopt", "_lasts", "_present", "columns", "next_row", "view")
+    __slots__ = ("_adopt", "_lasts", "_present", "_writing", "columns", "next_row", "view")
 
     def __init__(self, adopt: Callable[[Column], None] = lambda _: None) -> None:
         self._adopt = adopt
+        self._writing = threading.Lock()
         self.view: tuple[array[int], int] = (array("q"), 0)
         self.next_row = 0
         self.columns: dict[Labels, Column] = {}
@@ -148,16 +150,17 @@ class Block:
         newest = self.newest_time
         if newest is not None and at <= newest:
             return False
-        row = self.next_row
-        if present is not self._present:
-            self._change(row, present, values)
-        for column, value, last in zip(present, values, self._lasts, strict=True):
-            if value < last and column.counter:
-                column.note_reset(row, last)
-            column.view[0].append(value)
-        self._lasts = values
-        self.next_row = row + 1
-        self.view[0].append(at)
+        with self._writing:
+            row = self.next_row
+            if present is not self._present:
+                self._change(row, present, values)
+            for column, value, last in zip(present, values, self._lasts, strict=True):
+                if value < last and column.counter:
+                    column.note_reset(row, last)
+                column.view[0].append(value)
+            self._lasts = values
+            self.next_row = row + 1
+            self.view[0].append(at)
         return True
 
     def _add(self, column: Column) -> None:
@@ -181,12 +184,16 @@ class Block:
 
     def prune(self, before: Instant) -> list[Column]:
         """Forget the rows before `before`; return the columns that are gone with them."""
-        times, base = self.view
-        cut = bisect_left(times, before)
-        if cut:
-            for column in self.columns.values():
-                column.prune(base + cut)
-            self.view = (times[cut:], base + cut)
+        with self._writing:
+            times, base = self.view
+            cut = bisect_left(times, before)
+            if cut:
+                for column in self.columns.values():
+                    column.prune(base + cut)
+                self.view = (times[cut:], base + cut)
+            return self._drop_ended()
+
+    def _drop_ended(self) -> list[Column]:
         gone = [column for column in self.columns.values() if column.is_over]
         for column in gone:
             del self.columns[column.labels]

@@ -39,50 +39,57 @@ class Snapshot:
     ready: bool
 
 
-def create_app(daemon: Daemon, registry: CollectorRegistry, prepare: Callable[[], None]) -> Flask:
-    """Return the routes; `prepare` is called before /metrics is read."""
-    app = Flask("vllm-monitor", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY_BYTES
-    app.json.sort_keys = False  # type: ignore[attr-defined]  # the default provider has it, its base class does not
+class Routes:
+    """One method a path; `prepare` is called before /metrics is read."""
 
-    def metrics() -> Response:
-        prepare()
-        return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+    def __init__(self, daemon: Daemon, registry: CollectorRegistry, prepare: Callable[[], None]) -> None:
+        self._daemon = daemon
+        self._registry = registry
+        self._prepare = prepare
 
-    def healthy() -> Response:
+    def metrics(self) -> Response:
+        self._prepare()
+        return Response(generate_latest(self._registry), content_type=CONTENT_TYPE_LATEST)
+
+    def healthy(self) -> Response:
         return _text("vllm-monitor is healthy.\n")
 
-    def ready() -> Response:
-        if daemon.snapshot().ready:
+    def ready(self) -> Response:
+        if self._daemon.snapshot().ready:
             return _text("vllm-monitor is ready.\n")
         return _text("vllm-monitor has not finished its first round.\n", 503)
 
-    def reload() -> Response:
-        mistakes = daemon.reload()
+    def reload(self) -> Response:
+        mistakes = self._daemon.reload()
         return _text(mistakes + "\n", 400) if mistakes else _text("")
 
-    def alerts() -> Response:
-        return _success(views.alerts(daemon.snapshot().groups))
+    def alerts(self) -> Response:
+        return _success(views.alerts(self._daemon.snapshot().groups))
 
-    def rules() -> Response:
+    def rules(self) -> Response:
         kind = request.args.get("type", "")
         if kind not in ("", "alert", "record"):
             return _bad_data(f"not supported value {kind!r}")
-        return _success(views.rules(daemon.snapshot().groups, kind))
+        return _success(views.rules(self._daemon.snapshot().groups, kind))
 
-    def targets() -> Response:
-        return _success(views.targets(daemon.snapshot().loops))
+    def targets(self) -> Response:
+        return _success(views.targets(self._daemon.snapshot().loops))
 
+
+def create_app(routes: Routes) -> Flask:
+    """Return the WSGI application."""
+    app = Flask("vllm-monitor", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY_BYTES
     for path, view, method in (
-        ("/metrics", metrics, "GET"),
-        ("/-/healthy", healthy, "GET"),
-        ("/-/ready", ready, "GET"),
-        ("/-/reload", reload, "POST"),
-        ("/api/v1/alerts", alerts, "GET"),
-        ("/api/v1/rules", rules, "GET"),
-        ("/api/v1/targets", targets, "GET"),
+        ("/metrics", routes.metrics, "GET"),
+        ("/-/healthy", routes.healthy, "GET"),
+        ("/-/ready", routes.ready, "GET"),
+        ("/-/reload", routes.reload, "POST"),
+        ("/api/v1/alerts", routes.alerts, "GET"),
+        ("/api/v1/rules", routes.rules, "GET"),
+        ("/api/v1/targets", routes.targets, "GET"),
     ):
-        app.add_url_rule(path, view.__name__, view, methods=[method])
+        app.add_url_rule(path, path, view, methods=[method])
     return app
 
 

@@ -1,0 +1,123 @@
+"""The outbox on a clock that is moved by hand."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.notification import Notification, NotifyError, Reason
+from monitor.model.alert import Alert
+from monitor.model.instant import MINUTE, SECOND
+from monitor.model.labels import EMPTY, Labels
+from monitor.notify.outbox import Attempt, Outbox, wait_after
+
+
+@dataclass
+class FakeNotifier:
+    """Fails with each of `errors` in turn, then delivers."""
+
+    errors: list[Exception] = field(default_factory=list)
+    delivered: list[Notification] = field(default_factory=list)
+
+    def notify(self, notification: Notification) -> None:
+        if self.errors:
+            raise self.errors.pop(0)
+        self.delivered.append(notification)
+
+
+def delivery(group: str = "g", *, at: int = 0) -> Delivery:
+    alert = Alert(Labels.of(alertname="Down"), EMPTY, at)
+    return Delivery("slack", Notification("oncall", group, EMPTY, (alert,), at, Reason.FIRST))
+
+
+def lane(notifier: FakeNotifier) -> tuple[Outbox, list[Attempt]]:
+    attempts: list[Attempt] = []
+    return Outbox({"slack": notifier}, attempts.append, chance=lambda: 1.0), attempts
+
+
+UNREACHABLE = NotifyError("no route", reason="network", retryable=True)
+LIMITED = NotifyError("slow down", reason="ratelimited", retryable=True, retry_after=30 * SECOND)
+
+
+def test_what_fails_is_tried_again_with_growing_waits() -> None:
+    notifier = FakeNotifier([UNREACHABLE] * 3)
+    outbox, attempts = lane(notifier)
+    outbox.put(delivery(), 0)
+    tried = []
+    for second in range(12):
+        before = len(attempts)
+        outbox.deliver_due(second * SECOND)
+        if len(attempts) > before:
+            tried.append(second)
+    assert tried == [0, 1, 3, 7]
+    assert len(notifier.delivered) == 1
+    assert outbox.waiting() == {"slack": 0}
+
+
+def test_the_receivers_word_is_obeyed_for_the_whole_lane() -> None:
+    notifier = FakeNotifier([LIMITED])
+    outbox, _ = lane(notifier)
+    outbox.put(delivery("a"), 0)
+    outbox.put(delivery("b"), 0)
+    outbox.deliver_due(0)
+    outbox.deliver_due(30 * SECOND - 1)
+    assert notifier.delivered == []
+    outbox.deliver_due(30 * SECOND)
+    assert len(notifier.delivered) == 2
+
+
+def test_a_newer_word_replaces_what_could_not_be_said() -> None:
+    notifier = FakeNotifier([UNREACHABLE])
+    outbox, _ = lane(notifier)
+    outbox.put(delivery(at=0), 0)
+    outbox.deliver_due(0)
+    outbox.put(delivery(at=5), 5)
+    outbox.deliver_due(MINUTE)
+    assert [notification.now for notification in notifier.delivered] == [5]
+
+
+def test_a_message_that_the_receiver_will_never_take_does_not_block_the_lane() -> None:
+    notifier = FakeNotifier([NotifyError("invalid_blocks", reason="message", retryable=False)])
+    outbox, attempts = lane(notifier)
+    outbox.put(delivery("bad"), 0)
+    outbox.put(delivery("good"), 0)
+    outbox.deliver_due(0)
+    assert [notification.group_key for notification in notifier.delivered] == ["good"]
+    assert outbox.waiting() == {"slack": 0}
+    assert attempts[0].error is not None
+
+
+def test_a_dead_token_is_knocked_at_now_and_then_and_nothing_is_lost() -> None:
+    notifier = FakeNotifier([NotifyError("invalid_auth", reason="credential", retryable=False)])
+    outbox, _ = lane(notifier)
+    outbox.put(delivery(), 0)
+    outbox.deliver_due(0)
+    outbox.deliver_due(5 * MINUTE - 1)
+    assert notifier.delivered == []
+    outbox.deliver_due(5 * MINUTE)
+    assert len(notifier.delivered) == 1
+
+
+def test_a_notifier_that_breaks_its_promise_does_not_break_the_lane() -> None:
+    notifier = FakeNotifier([KeyError("ts")])
+    outbox, attempts = lane(notifier)
+    outbox.put(delivery(), 0)
+    outbox.deliver_due(0)
+    outbox.deliver_due(MINUTE)
+    assert len(notifier.delivered) == 1
+    assert [attempt.error.reason if attempt.error else "" for attempt in attempts] == ["internal", ""]
+
+
+@pytest.mark.parametrize(("attempts", "longest"), [(1, 1), (2, 2), (6, 32), (7, 60), (400, 60)])
+def test_waits_double_up_to_a_minute_and_half_of_them_is_chance(attempts: int, longest: int) -> None:
+    assert wait_after(UNREACHABLE, attempts, 1.0) == longest * SECOND
+    assert wait_after(UNREACHABLE, attempts, 0.0) == longest * SECOND / 2
+
+
+def test_started_it_delivers_from_its_own_thread_and_stops() -> None:
+    notifier = FakeNotifier()
+    outbox, _ = lane(notifier)
+    outbox.start(lambda: 0)
+    outbox.put(delivery(), 0)
+    assert outbox.stop(patience=5)
+    assert len(notifier.delivered) == 1

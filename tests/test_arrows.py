@@ -1,0 +1,102 @@
+"""The folder list is the data path: an early part knows nothing of a later one."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "monitor"
+GROUND = {"model", "clock", "yamldoc"}
+EARLY = GROUND | {"storage", "discovery", "template"}
+MIDDLE = EARLY | {"scrape", "probe", "promql"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "__init__": set(),
+    "model": set(),
+    "yamldoc": set(),
+    "clock": {"model"},
+    "shipped": set(),
+    "capacity": set(),
+    "simulator": {"model"},
+    "storage": GROUND,
+    "discovery": GROUND,
+    "template": GROUND,
+    "scrape": EARLY,
+    "probe": EARLY,
+    "promql": EARLY,
+    # Stricter than the order of the parts: rules are handed a query and an appender.
+    "rules": GROUND | {"template"},
+    "dispatch": GROUND,
+    "notify": GROUND | {"dispatch"},
+    "config": MIDDLE | {"rules", "dispatch", "notify", "shipped"},
+    "metrics": {"__init__"},
+    "web": MIDDLE | {"rules", "dispatch", "notify"},
+    "schedule": GROUND,
+    "arrival": GROUND,
+    "embedded": MIDDLE | {"rules"},
+    "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
+}
+TOP = ("app", "build", "cli", "demo", "replay", "commands")
+
+
+def sources() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def parts_imported(path: Path) -> set[str]:
+    names = [name.split(".") for name in imports(path)]
+    return {name[1] for name in names if name[0] == "monitor" and len(name) > 1} - {"__version__"}
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_arrows_point_one_way(path: Path) -> None:
+    part = part_of(path)
+    if part in TOP:
+        return
+    assert parts_imported(path) <= MAY_IMPORT[part] | {part}
+
+
+def test_only_the_clock_reads_the_time() -> None:
+    readers = {
+        "time",
+        "time_ns",
+        "monotonic",
+        "monotonic_ns",
+        "perf_counter",
+        "perf_counter_ns",
+        "now",
+        "utcnow",
+        "today",
+    }
+    modules = {"time", "datetime", "date"}
+    guilty = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sources()
+        if path.name != "clock.py"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in readers
+        if isinstance(node.value, ast.Name) and node.value.id in modules
+    ]
+    assert guilty == []
+
+
+def test_only_the_schedule_knows_apscheduler() -> None:
+    users = {part_of(path) for path in sources() if any(name.startswith("apscheduler") for name in imports(path))}
+    assert users == {"schedule"}
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    long = [str(path.relative_to(ROOT)) for path in sources() if len(path.read_text().splitlines()) > 400]
+    assert long == []
