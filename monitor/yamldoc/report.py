@@ -1,0 +1,116 @@
+"""Collects the mistakes of one document while its sections are read."""
+
+from collections.abc import Callable, Iterator
+from keyword import iskeyword
+from typing import TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from monitor.yamldoc.compose import Document
+from monitor.yamldoc.mistake import DocumentError, Mistake, Place, shown, suggestion
+from monitor.yamldoc.node import Loc, MappingNode, Node, SequenceNode, find, place_of
+from monitor.yamldoc.section import ProblemsError, Section
+
+AnySection = TypeVar("AnySection", bound=Section)
+
+_SHAPES = {
+    "dict_type": "must be a table (key: value)",
+    "model_type": "must be a table (key: value)",
+    "model_attributes_type": "must be a table (key: value)",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+}
+
+
+class Report:
+    """
+    The mistakes of `document`. `where` names the part of it that a path from the root lies in.
+
+    Not a value: the one thing here that is filled step by step.
+    """
+
+    def __init__(self, document: Document, where: Callable[[Node | None, Loc], str]) -> None:
+        self.document = document
+        self.mistakes: list[Mistake] = list(document.mistakes)
+        self._where = where
+
+    def add(self, loc: Loc, what: str, *, meant: str = "", warning: bool = False, key: bool = False) -> None:
+        """Note a mistake in the value at `loc`, or with `key` in the key itself."""
+        self.add_at(place_of(self.document.root, loc, key=key), loc, what, meant=meant, warning=warning)
+
+    def add_at(self, place: Place, loc: Loc, what: str, *, meant: str = "", warning: bool = False) -> None:
+        where = self._where(self.document.root, loc)
+        self.mistakes.append(Mistake(self.document.path, place, where, what, meant, warning=warning))
+
+    def raise_if_wrong(self) -> None:
+        """Raise DocumentError when there is more than warnings."""
+        if any(not mistake.warning for mistake in self.mistakes):
+            raise DocumentError(self.mistakes)
+
+    def read(self, section: type[AnySection], loc: Loc = ()) -> AnySection | None:
+        """Return the section at `loc`, or None when it has mistakes; they are noted."""
+        node = find(self.document.root, loc)
+        unknown: list[tuple[MappingNode, str, type[Section]]] = []
+        try:
+            return section.model_validate(node, context=unknown)
+        except ValidationError as err:
+            for details in err.errors(include_url=False, include_input=False):
+                self._add_details(loc, details)
+            return None
+        finally:
+            for mapping, key, owner in unknown:
+                self._add_unknown(_loc_of(mapping, node, loc), key, owner)
+
+    def _add_details(self, start: Loc, details: ErrorDetails) -> None:
+        inside = tuple(_key(step) for step in details["loc"] if step != "[key]")
+        loc = (*start, *inside)
+        problem = details.get("ctx", {}).get("error")
+        if isinstance(problem, ProblemsError):
+            for name, what in problem.problems:
+                self.add((*loc, _key(name)), what)
+        elif details["type"] == "missing":
+            self.add(loc[:-1], f"{shown(str(loc[-1]))} must be set")
+        else:
+            what = str(problem) if problem is not None else _SHAPES.get(details["type"], details["msg"])
+            is_key = "[key]" in details["loc"]
+            self.add(loc, _named(inside[:-1] if is_key else inside, what), key=is_key)
+
+    def _add_unknown(self, loc: Loc, key: str, owner: type[Section]) -> None:
+        if key in owner.not_yet:
+            hint = f": {owner.not_yet[key]}" if owner.not_yet[key] else ""
+            self.add((*loc, key), f"{shown(key)} is not supported yet{hint}", key=True)
+        else:
+            meant = suggestion(key, owner.fields_by_key())
+            self.add((*loc, key), f"unknown field {shown(key)}", meant=meant, key=True)
+
+
+def _key(step: str | int) -> str | int:
+    """Return the key of a field; the field of a key that is a Python keyword has an underscore behind it."""
+    return step[:-1] if isinstance(step, str) and step.endswith("_") and iskeyword(step[:-1]) else step
+
+
+def _named(inside: Loc, what: str) -> str:
+    """Put the name of the setting before what is wrong with its value: `tls_config.ca_file`, `targets`."""
+    names: list[str] = []
+    for step in reversed(inside):
+        if isinstance(step, str):
+            names.insert(0, step)
+        elif names:
+            break
+    return f"{'.'.join(names)}: {what}" if names else what
+
+
+def _loc_of(wanted: MappingNode, node: Node | None, loc: Loc) -> Loc:
+    return next(_search(wanted, node, loc), loc)
+
+
+def _search(wanted: MappingNode, node: Node | None, loc: Loc) -> Iterator[Loc]:
+    if node is wanted:
+        yield loc
+    elif isinstance(node, MappingNode):
+        for key, child in node.items():
+            yield from _search(wanted, child, (*loc, key))
+    elif isinstance(node, SequenceNode):
+        for index, child in enumerate(node):
+            yield from _search(wanted, child, (*loc, index))
