@@ -5,7 +5,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from apscheduler.executors.pool import ThreadPoolExecutor
-from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
@@ -64,12 +63,6 @@ class Schedule:
             id=name,
             replace_existing=True,
         )
-
-    def cancel(self, name: str) -> None:
-        try:
-            self._scheduler.remove_job(name)
-        except JobLookupError:
-            return  # it has run already
 
     def start(self) -> None:
         self._scheduler.start()

@@ -17,7 +17,8 @@ class RecordingRuleRun:
     def __init__(self, spec: RecordingRule, limit: int = 0) -> None:
         self.spec = spec
         self._limit = limit
-        self._overlay = spec.labels.with_({METRIC_NAME: spec.name})
+        # A dictionary, for here an empty value still is an order: remove that label.
+        self._overlay = {**spec.labels.as_dict(), METRIC_NAME: spec.name}
 
     def evaluate(self, context: Context, at: Instant, query_at: Instant) -> Vector:  # noqa: ARG002 - as an alerting rule
         """Return the samples to write. Raises RuleError when two elements become the same series."""

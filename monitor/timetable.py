@@ -1,0 +1,109 @@
+"""The daemon's timetable: which step of the pipeline runs when, on which threads."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+
+from monitor.arrival import Arrivals
+from monitor.model.instant import SECOND, Duration, Instant, to_seconds
+from monitor.pipeline import Pipeline
+from monitor.schedule import EVALUATE, NOTIFY, SCRAPE, Schedule
+from monitor.scrape.target import ScrapeLoop
+from monitor.workers import Workers
+
+log = logging.getLogger(__name__)
+
+# How long after its slot the rules wait for the last target; a later answer counts in the next slot.
+PATIENCE: Duration = SECOND
+FLUSH = "flush"
+
+
+class Timetable:
+    """
+    Drives a pipeline in real time, from `start` to `stop`.
+
+    Scrapes run on workers, side by side; the rules of a slot as soon as its scrapes are in; notifications at once
+    behind the rules, and by a timer where a group waits.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._now = pipeline.clock.now
+        metrics = pipeline.metrics
+        self._schedule = Schedule(
+            pipeline.clock,
+            failed=lambda part: metrics.ticks_failed.labels(part).inc(),
+            missed=self._missed,
+        )
+        self._arrivals = Arrivals(self._now)
+        self._workers = Workers()
+        self._busy: set[int] = set()
+        self._lock = threading.Lock()
+        self.first_round_done = threading.Event()
+
+    def start(self) -> None:
+        """Begin with a round at once: an incident that already stands must not wait for a slot."""
+        self._schedule.once("first round", self._now(), EVALUATE, self._first_round)
+        for interval in sorted(self._pipeline.scrape_intervals):
+            self._schedule.every(interval, SCRAPE, lambda slot, interval=interval: self._scrape(slot, interval))
+        for interval in sorted(self._pipeline.manager.intervals):
+            self._schedule.every(interval, EVALUATE, lambda slot, interval=interval: self._evaluate(slot, interval))
+        self._schedule.start()
+        self._pipeline.outbox.start(self._now)
+
+    def stop(self) -> None:
+        """Start nothing any more. Scrapes under way may end later; nobody waits for them."""
+        self._schedule.stop()
+        self._workers.stop()
+
+    def _first_round(self) -> None:
+        at = self._now()
+        landed = threading.Semaphore(0)
+        self._scrape_all(self._pipeline.loops, at, lambda _: landed.release())
+        for _ in self._pipeline.loops:
+            landed.acquire(timeout=max(0.0, to_seconds(at + PATIENCE - self._now())))
+        self._pipeline.evaluate(at)
+        self._flush()
+        self.first_round_done.set()
+
+    def _scrape(self, slot: Instant, interval: Duration) -> None:
+        loops = [loop for loop in self._pipeline.loops if loop.options.scrape_interval == interval]
+        self._arrivals.expect(slot, interval, loops)
+        self._scrape_all(loops, slot, lambda loop: self._arrivals.landed(slot, loop))
+
+    def _scrape_all(self, loops: Iterable[ScrapeLoop], at: Instant, landed: Callable[[ScrapeLoop], None]) -> None:
+        for loop in loops:
+            with self._lock:
+                if id(loop) in self._busy:
+                    self._pipeline.metrics.scrapes_skipped.labels(loop.target.job).inc()
+                    landed(loop)
+                    continue
+                self._busy.add(id(loop))
+            self._workers.submit(lambda loop=loop: self._scrape_one(loop, at, landed))
+
+    def _scrape_one(self, loop: ScrapeLoop, at: Instant, landed: Callable[[ScrapeLoop], None]) -> None:
+        try:
+            self._pipeline.scrape(loop, at)
+        except Exception:  # nothing escapes a tick; the count has an alert
+            log.exception("scrape failed unexpectedly", extra={"target": loop.target.url})
+            self._pipeline.metrics.ticks_failed.labels(SCRAPE).inc()
+        finally:
+            with self._lock:
+                self._busy.discard(id(loop))
+            landed(loop)
+
+    def _evaluate(self, slot: Instant, interval: Duration) -> None:
+        if not self._arrivals.wait(slot, self._pipeline.scrape_intervals, slot + PATIENCE):
+            log.debug("rules did not wait for every target", extra={"slot": slot})
+        self._pipeline.evaluate(slot, interval)
+        self._flush()
+
+    def _flush(self) -> None:
+        due = self._pipeline.flush()
+        if due is not None:
+            self._schedule.once(FLUSH, due, NOTIFY, self._flush)
+
+    def _missed(self, part: str, slots: int) -> None:
+        log.warning("slots missed", extra={"part": part, "slots": slots})
+        if part == EVALUATE:
+            self._pipeline.metrics.evaluations_missed.inc(slots)
