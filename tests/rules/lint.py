@@ -1,0 +1,102 @@
+"""What a shipped rule must not say. Every check returns its complaints, so that a test can show it complaining."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import promql_parser
+
+Rule = dict[str, Any]
+
+ANNOTATIONS = {"summary", "description", "value", "threshold", "runbook_url"}
+COUNTING = {"rate", "increase", "resets"}
+COMPARISONS = {">", "<", ">=", "<=", "==", "!="}
+# Nobody promises an answer later than this: a larger number is milliseconds by mistake.
+LONGEST_SECONDS = 250
+
+
+def complaints(rule: Rule) -> list[str]:
+    """Return what is wrong with a rule, one sentence for each fault."""
+    checks = [
+        _counters_without_rate,
+        _ratio_against_percent,
+        _seconds_against_milliseconds,
+        *([_layer, _fit_to_wake, _one_line_summary, _threshold_of_expression] if "alert" in rule else []),
+    ]
+    return [complaint for check in checks for complaint in check(rule)]
+
+
+def names(expr: str) -> set[str]:
+    """Return the metric names an expression selects."""
+    return {node.name for node, _ in _walk(promql_parser.parse(expr)) if _is(node, "VectorSelector")}
+
+
+def comparisons(expr: str) -> Iterator[tuple[set[str], str, float]]:
+    """Yield, for each comparison with a number, the names on its left, its operator and the number."""
+    for node, _ in _walk(promql_parser.parse(expr)):
+        if _is(node, "BinaryExpr") and str(node.op) in COMPARISONS and _is(node.rhs, "NumberLiteral"):
+            yield names(node.lhs.prettify()), str(node.op), node.rhs.val
+
+
+def _is(node: Any, kind: str) -> bool:
+    return type(node).__name__ == kind
+
+
+def _walk(node: Any, inside: tuple[str, ...] = ()) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """Yield every node with the functions around it."""
+    yield node, inside
+    around = (*inside, node.func.name) if _is(node, "Call") else inside
+    for child in ("lhs", "rhs", "expr", "vector_selector"):
+        if getattr(node, child, None) is not None:
+            yield from _walk(getattr(node, child), around)
+    for argument in getattr(node, "args", None) or ():
+        yield from _walk(argument, around)
+
+
+def _counters_without_rate(rule: Rule) -> Iterator[str]:
+    for node, inside in _walk(promql_parser.parse(rule["expr"])):
+        if _is(node, "VectorSelector") and node.name.endswith("_total") and not COUNTING & set(inside):
+            yield f"{node.name} is read without rate"
+
+
+def _ratio_against_percent(rule: Rule) -> Iterator[str]:
+    for left, operator, number in comparisons(rule["expr"]):
+        if number > 1 and any("usage" in name or "ratio" in name for name in left):
+            yield f"a ratio of 0..1 is compared: {operator} {number:g}"
+
+
+def _seconds_against_milliseconds(rule: Rule) -> Iterator[str]:
+    for left, operator, number in comparisons(rule["expr"]):
+        if number > LONGEST_SECONDS and any("_seconds" in name for name in left):
+            yield f"seconds are compared: {operator} {number:g}"
+
+
+def _layer(rule: Rule) -> Iterator[str]:
+    for name in sorted(names(rule["expr"])):
+        if name != "up" and not name.startswith("vllm_engine:"):
+            yield f"an alert reads the raw {name}"
+
+
+def _fit_to_wake(rule: Rule) -> Iterator[str]:
+    if rule["labels"].get("severity") not in {"critical", "warning", "info"}:
+        yield "no severity of critical, warning, info"
+    if missing := ANNOTATIONS - rule["annotations"].keys():
+        yield f"no annotation {', '.join(sorted(missing))}"
+    if not rule["annotations"].get("runbook_url", "").endswith(f"/docs/runbooks/README.md#{rule['alert'].lower()}"):
+        yield "the runbook_url does not lead to the alert's heading"
+
+
+def _one_line_summary(rule: Rule) -> Iterator[str]:
+    summary = rule["annotations"].get("summary", "")
+    if "{{" in summary or "\n" in summary or re.search(r"\d", summary):
+        yield "the summary is not one line without values"
+
+
+def _threshold_of_expression(rule: Rule) -> Iterator[str]:
+    found = re.match(r"([\d.]+)(%?)", rule["annotations"].get("threshold", ""))
+    if found is None:
+        yield "the threshold does not begin with a number"
+    elif "minutes" not in rule["annotations"]["threshold"]:
+        number = float(found[1]) / (100 if found[2] else 1)
+        if number not in {number for _, _, number in comparisons(rule["expr"])}:
+            yield f"the threshold {found[0]} is not in the expression"

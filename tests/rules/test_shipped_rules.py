@@ -1,0 +1,121 @@
+"""The rules that ship: real promtool, old and new, accepts and proves them, and each alert is fit to wake someone."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.engines import engine
+from tests.rules.lint import complaints, names
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "rules").glob("*.rules.yaml"))
+TESTS = sorted((ROOT / "rules" / "tests").glob("*.test.yaml"))
+RUNBOOK = ROOT / "docs" / "runbooks" / "README.md"
+SUITES = [pytest.param("", id="system"), pytest.param("newer", id="newer")]
+
+
+def rules() -> list[dict[str, Any]]:
+    documents = [yaml.safe_load(path.read_text()) for path in FILES]
+    return [rule for document in documents for group in document["groups"] for rule in group["rules"]]
+
+
+def name(rule: dict[str, Any]) -> str:
+    return str(rule.get("alert", rule.get("record")))
+
+
+ALERTS = [rule for rule in rules() if "alert" in rule]
+
+
+def promtool(suite: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [engine("promtool", suite), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_promtool_finds_no_fault(suite: str) -> None:
+    done = promtool(suite, "check", "rules", "--lint=all", "--lint-fatal", *FILES)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
+def test_promtool_proves_every_unit_test(suite: str, path: Path) -> None:
+    done = promtool(suite, "test", "rules", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("rule", rules(), ids=name)
+def test_a_shipped_rule_has_no_known_fault(rule: dict[str, Any]) -> None:
+    assert complaints(rule) == []
+
+
+def test_alerts_read_only_names_that_are_recorded() -> None:
+    recorded = {rule["record"] for rule in rules() if "record" in rule}
+    assert {read for rule in ALERTS for read in names(rule["expr"])} <= recorded | {"up"}
+
+
+@pytest.mark.parametrize("alert", [rule["alert"] for rule in ALERTS])
+def test_an_alert_is_shown_firing_and_staying_quiet(alert: str) -> None:
+    cases = [case for path in TESTS for case in yaml.safe_load(path.read_text())["tests"]]
+    checks = [check for case in cases for check in case.get("alert_rule_test", []) if check["alertname"] == alert]
+    assert any(check["exp_alerts"] for check in checks)
+    assert any(not check["exp_alerts"] for check in checks)
+    assert any(case["name"].startswith(f"{alert} is quiet") for case in cases)
+
+
+def test_every_alert_has_its_runbook_and_no_runbook_is_an_orphan() -> None:
+    headings = re.findall(r"^## (VLLM\w+)$", RUNBOOK.read_text(), re.MULTILINE)
+    assert sorted(headings) == sorted(rule["alert"] for rule in ALERTS)
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=name)
+def test_a_runbook_answers_the_five_questions_and_offers_three_ways_to_confirm(rule: dict[str, Any]) -> None:
+    text = RUNBOOK.read_text().split(f"## {rule['alert']}\n")[1].split("\n## ")[0]
+    assert re.findall(r"^\*\*(.+?)\*\*", text, re.MULTILINE) == [
+        "What it means.",
+        "How to confirm.",
+        "What to do now.",
+        "What to change later.",
+        "What it is not.",
+    ]
+    assert len(re.findall(r"^\d\. ", text, re.MULTILINE)) >= 3
+
+
+SOUND: dict[str, Any] = {
+    "alert": "VLLMExample",
+    "expr": "vllm_engine:kv_cache_usage:ratio > 0.95",
+    "labels": {"severity": "warning"},
+    "annotations": {
+        "summary": "The cache is full",
+        "description": "…",
+        "value": "{{ $value }}",
+        "threshold": "95%",
+        "runbook_url": "https://example.org/docs/runbooks/README.md#vllmexample",
+    },
+}
+VALUE_IN_SUMMARY = SOUND["annotations"] | {"summary": "{{ $value }} full"}
+NO_VALUE = {key: text for key, text in SOUND["annotations"].items() if key != "value"}
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({}, []),
+        ({"expr": "vllm_engine:kv_cache_usage:ratio > 95"}, "a ratio of 0..1 is compared: > 95"),
+        ({"expr": "vllm_engine:ttft_seconds:p95_5m > 2000"}, "seconds are compared: > 2000"),
+        ({"expr": "vllm:num_preemptions_total > 5"}, "vllm:num_preemptions_total is read without rate"),
+        ({"expr": "rate(vllm:num_preemptions_total[5m]) > 5"}, "an alert reads the raw vllm:num_preemptions_total"),
+        ({"expr": "vllm_engine:kv_cache_usage:ratio > 0.9"}, "the threshold 95% is not in the expression"),
+        ({"labels": {"severity": "page"}}, "no severity of critical, warning, info"),
+        ({"alert": "VLLMOther"}, "the runbook_url does not lead to the alert's heading"),
+        ({"annotations": VALUE_IN_SUMMARY}, "the summary is not one line without values"),
+        ({"annotations": NO_VALUE}, "no annotation value"),
+    ],
+)
+def test_the_lint_complains(change: dict[str, Any], complaint: str | list[str]) -> None:
+    found = complaints(SOUND | change)
+    assert complaint in found if isinstance(complaint, str) else found == complaint
