@@ -9,8 +9,11 @@ from monitor.dispatch.nflog import Entry, LogKey, NotificationLog, decide
 from monitor.dispatch.notification import Notification, Reason
 from monitor.dispatch.route import Route
 from monitor.model.alert import Alert
-from monitor.model.instant import Instant
+from monitor.model.instant import HOUR, Duration, Instant
 from monitor.model.labels import Labels
+
+# How long an entry of the notification log is good for (Alertmanager's data retention).
+LOG_RETENTION: Duration = 120 * HOUR
 
 # One step between a flushed group and its receiver: returns the notification with the alerts that are left.
 Stage = Callable[[Notification], Notification]
@@ -69,6 +72,7 @@ class Dispatcher:
     def due(self, now: Instant) -> list[Delivery]:
         """Flush the groups that are due and return what their receivers must be told."""
         with self._lock:
+            self._log.expire(now - LOG_RETENTION)
             deliveries: list[Delivery] = []
             for key, group in list(self._groups.items()):
                 if group.due_at is not None and group.due_at <= now:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from monitor.dispatch.notification import Reason
 from monitor.model.instant import Duration, Instant
@@ -19,17 +20,26 @@ class Entry:
     resolved: frozenset[Labels]
 
 
+class Keeper(Protocol):
+    """Keeps entries beyond the life of the process."""
+
+    def keep(self, key: LogKey, entry: Entry) -> None: ...
+
+
 @dataclass
 class NotificationLog:
-    """Holds the last entry of each group and integration."""
+    """Holds the last entry of each group and integration; `keeper` hears of each."""
 
     entries: dict[LogKey, Entry] = field(default_factory=dict)
+    keeper: Keeper | None = None
 
     def get(self, key: LogKey) -> Entry | None:
         return self.entries.get(key)
 
     def record(self, key: LogKey, entry: Entry) -> None:
         self.entries[key] = entry
+        if self.keeper is not None:
+            self.keeper.keep(key, entry)
 
     def expire(self, before: Instant) -> None:
         """Drop the entries older than `before`."""
