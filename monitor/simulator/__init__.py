@@ -1,1 +1,1 @@
-"""TBD."""
+"""A vLLM without a GPU: queue, KV blocks, preemption, faults; serves true vLLM metrics."""

@@ -1,0 +1,71 @@
+"""Clients: who asks what, and when."""
+
+from collections.abc import Callable
+from random import Random
+
+from monitor.model.instant import SECOND, Duration
+from monitor.simulator.agenda import Agenda
+from monitor.simulator.process import GIVEN_UP, OK, Reply
+from monitor.simulator.request import Request
+from monitor.simulator.script import Phase
+
+# Sends a request; `reply` is called with its answer, or at once when nobody listens.
+Send = Callable[[Request, Reply, float, Duration | None], None]
+
+# What a client waits after an error before it asks again.
+_BACKOFF = SECOND
+# No stream is ever so thin that its next request would never come.
+_LEAST_RATE = 0.001
+
+
+class Traffic:
+    """Plans the requests of the phases on the agenda."""
+
+    def __init__(self, agenda: Agenda, random: Random, send: Send) -> None:
+        self._agenda = agenda
+        self._random = random
+        self._send = send
+
+    def plan(self, phase: Phase, start: float) -> None:
+        """Plan a phase of a scenario that begins at `start`."""
+        begin = start + phase.at
+        for _ in range(phase.clients):
+            self._agenda.at(begin, self._client(phase, begin + phase.duration))
+        if phase.rate or phase.rate_to:
+            self._stream(phase, begin)
+
+    def _client(self, phase: Phase, until: float) -> Callable[[float], None]:
+        """Return a client that asks, waits for the answer, thinks and asks again."""
+
+        def ask(now: float) -> None:
+            if now < until:
+                self._send(self._request(phase, now), answered, now, phase.timeout)
+
+        def answered(now: float, status: int) -> None:
+            pause = phase.think.draw(self._random) if status in (OK, GIVEN_UP) else _BACKOFF
+            self._agenda.at(now + pause, ask)
+
+        return ask
+
+    def _stream(self, phase: Phase, begin: float) -> None:
+        """Plan requests that come whether others are answered or not."""
+        last = phase.rate if phase.rate_to is None else phase.rate_to
+
+        def later(now: float) -> float:
+            rate = phase.rate + (last - phase.rate) * (now - begin) / phase.duration
+            return now + self._random.expovariate(max(rate, _LEAST_RATE)) * SECOND
+
+        def arrive(now: float) -> None:
+            if now < begin + phase.duration:
+                self._send(self._request(phase, now), lambda _now, _status: None, now, phase.timeout)
+                self._agenda.at(later(now), arrive)
+
+        self._agenda.at(later(begin), arrive)
+
+    def _request(self, phase: Phase, now: float) -> Request:
+        random = self._random
+        prompt, limit = phase.prompt.draw(random), phase.output.draw(random)
+        answer = random.randint(1, limit) if phase.stops and random.random() < phase.stops else limit
+        # At least the last token of a prompt is always computed.
+        prefix = min(phase.shared_prefix, prompt - 1)
+        return Request(arrived=now, prompt=prompt, max_tokens=limit, end=prompt + answer, prefix=prefix)
