@@ -1,5 +1,6 @@
 """An alerting rule at work: from the elements its expression finds to the states of its alerts."""
 
+import logging
 from collections.abc import Mapping
 from urllib.parse import quote_plus
 
@@ -11,6 +12,8 @@ from monitor.rules.context import Context, Vector
 from monitor.rules.errors import RuleError
 from monitor.rules.spec import AlertingRule
 from monitor.template import Template, TemplateData, parse
+
+log = logging.getLogger(__name__)
 
 ALERTS = "ALERTS"
 ALERTS_FOR_STATE = "ALERTS_FOR_STATE"
@@ -43,6 +46,7 @@ class AlertingRuleRun:
         if self._limit and len(active) > self._limit:
             self.active = {}
             raise RuleError(f"exceeded limit of {self._limit} with {len(active)} alerts")
+        _log_moves(self.active, after)
         self.active = after
         return [sample for alert in active for sample in _series(alert)]
 
@@ -93,6 +97,14 @@ class AlertingRuleRun:
         }
         there = {labels: seen(self.active.get(labels), one, self.spec.for_, at) for labels, one in found.items()}
         return gone | there
+
+
+def _log_moves(before: Mapping[Labels, ActiveAlert], after: Mapping[Labels, ActiveAlert]) -> None:
+    for labels in before.keys() | after.keys():
+        old = before[labels].state if labels in before else AlertState.INACTIVE
+        new = after[labels].state if labels in after else AlertState.INACTIVE
+        if old is not new:
+            log.info("alert %s => %s", old.value, new.value, extra={"labels": str(labels)})
 
 
 def _templates(labels: Labels) -> list[tuple[str, Template]]:
