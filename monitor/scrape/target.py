@@ -1,0 +1,196 @@
+"""
+The scrapes of one target: fetch, read, append; and how it fares.
+
+Nothing here knows when the next scrape is due.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from monitor.clock import monotonic_seconds
+from monitor.model.instant import Instant
+from monitor.model.labels import METRIC_NAME, Labels
+from monitor.model.sample import Metadata
+from monitor.model.target import Target
+from monitor.scrape.appender import Storage
+from monitor.scrape.content import format_of
+from monitor.scrape.errors import PageError, Reason, ScrapeError
+from monitor.scrape.labels import LabelMaker
+from monitor.scrape.options import ScrapeOptions
+from monitor.scrape.page import PageReader
+from monitor.scrape.shape import Page, Series
+from monitor.scrape.text import TEXT
+from monitor.scrape.timed import TimedSeries
+from monitor.scrape.whole import Ingest
+from monitor.storage.column import Column
+
+log = logging.getLogger(__name__)
+
+# What every scrape writes of itself, in the order of the values of a row.
+REPORT = (
+    "up",
+    "scrape_duration_seconds",
+    "scrape_samples_scraped",
+    "scrape_samples_post_metric_relabeling",
+    "scrape_series_added",
+)
+
+
+class Answer(NamedTuple):
+    """What a target sent, unpacked."""
+
+    body: bytes
+    content_type: str
+
+
+# Raises ScrapeError.
+Fetch = Callable[[], Answer]
+
+
+class Health(StrEnum):
+    UNKNOWN = "unknown"
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class ScrapeResult:
+    """
+    How one scrape went; `duration` in seconds, `error` and `reason` are empty when it is `up`.
+
+    `scraped` counts the samples of the page, `added` those whose series was not in the last good page, `stored` those
+    that were wanted.
+    """
+
+    at: Instant
+    duration: float
+    up: bool
+    error: str = ""
+    reason: Reason | None = None
+    scraped: int = 0
+    added: int = 0
+    stored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TargetHealth:
+    """How a target fares, for /api/v1/targets; `last_scrape_duration` in seconds."""
+
+    health: Health = Health.UNKNOWN
+    last_error: str = ""
+    last_scrape: Instant | None = None
+    last_scrape_duration: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The columns of a good scrape, made of the page's `series`."""
+
+    series: Sequence[Series] = ()
+    columns: Sequence[Column] = field(default_factory=list)
+
+
+class ScrapeLoop:
+    """
+    Scrapes one target. One thread at a time may scrape; anybody may read `health` and `metadata`.
+
+    `wanted` names the metrics to store, as the page names them; None is all. `seconds` is a clock that never steps.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        options: ScrapeOptions,
+        storage: Storage,
+        fetch: Fetch,
+        *,
+        wanted: Collection[str] | None = None,
+        seconds: Callable[[], float] = monotonic_seconds,
+    ) -> None:
+        self.target = target
+        self.options = options
+        self.wanted = wanted
+        self.health = TargetHealth()
+        self.metadata: Mapping[str, Metadata] = {}
+        self._storage = storage
+        self._fetch = fetch
+        self._seconds = seconds
+        self.owner = (target.job, target.url, target.labels)
+        self._block = storage.block(self.owner)
+        self._timed = TimedSeries(storage, self.owner)
+        reports = [target.labels.with_({METRIC_NAME: name}) for name in REPORT]
+        self._report: list[Column] = [self._block.column(labels) for labels in reports]
+        self._row = _Row(columns=self._report)
+        self._reader = PageReader(_ingest(target, options, wanted, reports))
+
+    def scrape(self, at: Instant) -> ScrapeResult:
+        """
+        Scrape once, at `at`, and write what came of it.
+
+        Never raises: a failed scrape writes `up` 0 and marks all series of the last one stale; nothing of a bad page is
+        kept. Nothing is written when `at` is not after the last scrape.
+        """
+        page, result = self._attempt(at)
+        self._write(at, page, result)
+        self.health = TargetHealth(Health.UP if result.up else Health.DOWN, result.error, at, result.duration)
+        return result
+
+    def stop(self, at: Instant) -> None:
+        """The target is gone: all its series are stale from `at` on."""
+        self._storage.end(self.owner, at)
+        self._timed.end(at)
+
+    def _attempt(self, at: Instant) -> tuple[Page, ScrapeResult]:
+        start = self._seconds()
+        scraped = added = 0
+        try:
+            page = self._read(self._fetch())
+        except ScrapeError as err:
+            reason, error = err.reason, str(err)
+            if isinstance(err, PageError):
+                scraped, added = err.scraped, err.added
+        except Exception as err:
+            # The tick of a target: a defect of ours is that target's health too, and the log has it.
+            log.exception("scrape failed", extra={"job": self.target.job})
+            reason, error = Reason.INTERNAL, f"internal error: {type(err).__name__}"
+        else:
+            stored = len(page.values) + len(page.timed)
+            duration = self._seconds() - start
+            return page, ScrapeResult(at, duration, True, "", None, page.scraped, page.added, stored)
+        duration = self._seconds() - start
+        return Page(), ScrapeResult(at, duration, False, error, reason, scraped, added)
+
+    def _read(self, answer: Answer) -> Page:
+        if self.wanted is not self._reader.wanted:
+            self._reader.want(self.wanted)
+        if not answer.body:
+            # As in Prometheus: a page without anything is a good page, whatever its Content-Type.
+            return self._reader.read(b"", TEXT)
+        return self._reader.read(answer.body, format_of(answer.content_type, self.options.fallback_scrape_protocol))
+
+    def _write(self, at: Instant, page: Page, result: ScrapeResult) -> None:
+        report = (float(result.up), result.duration, float(result.scraped), float(result.scraped), float(result.added))
+        if not result.up:
+            self._block.append(at, self._report, report)
+            return
+        if page.series is not self._row.series:
+            columns = [self._block.column(series.labels, counter=series.counter) for series in page.series]
+            self._row = _Row(page.series, columns + self._report)
+        self._block.append(at, self._row.columns, [*page.values, *report])
+        self._timed.append(at, page.timed)
+        self.metadata = page.families
+
+
+def _ingest(
+    target: Target, options: ScrapeOptions, wanted: Collection[str] | None, reports: Collection[Labels]
+) -> Ingest:
+    return Ingest(
+        labels_of=LabelMaker(target.labels, options.honor_labels, options.label_limits),
+        wanted=wanted,
+        taken=reports,
+        honor_timestamps=options.honor_timestamps,
+        sample_limit=options.sample_limit,
+    )
