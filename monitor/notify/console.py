@@ -1,0 +1,89 @@
+"""The same message for a person at a terminal."""
+
+import threading
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from monitor.dispatch.notification import Notification, NotifyError
+from monitor.notify.cleanse import one_line
+from monitor.notify.moment import lasted, utc
+from monitor.notify.severity import Severity
+from monitor.notify.summary import Case, Kind, Summary, summarise
+from monitor.notify.title import title
+
+_MOST_KINDS = 5
+_MOST_CASES = 5
+# A terminal has room for more than a phone.
+_LONGEST_TITLE = 200
+_STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold blue"}
+_RESOLVED_STYLE = "bold green"
+_QUIET = "dim"
+
+
+class ConsoleNotifier:
+    """
+    Prints notifications on a console of rich, which knows whether colour is wanted and how wide it is.
+
+    Texts of alerts are never read as markup, and hold no control characters.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._lock = threading.Lock()
+
+    def notify(self, notification: Notification) -> None:
+        """Print the notification; raises NotifyError when the terminal is gone."""
+        try:
+            with self._lock:
+                self._console.print(rendered(summarise(notification)))
+        except (OSError, ValueError) as err:
+            raise NotifyError(f"cannot print: {type(err).__name__}", reason="unreachable", retryable=True) from err
+
+
+def rendered(summary: Summary) -> RenderableType:
+    """Return what is printed."""
+    style = _RESOLVED_STYLE if summary.is_resolved else _STYLES[summary.severity]
+    line = title(summary.headline, _LONGEST_TITLE)
+    head = Text.assemble((f"{utc(summary.now, seconds=True)}  ", _QUIET), (line, style))
+    parts: list[RenderableType] = [head]
+    if summary.firing and summary.resolved:
+        parts.append(Text(summary.counts, _QUIET))
+    several = len(summary.kinds) > 1
+    parts += [Padding(_kind(kind, several=several), (0, 0, 0, 2)) for kind in summary.kinds[:_MOST_KINDS]]
+    hidden = summary.kinds[_MOST_KINDS:]
+    if hidden:
+        parts.append(Text(f"  +{len(hidden)} more: {', '.join(kind.name for kind in hidden[:_MOST_CASES])}", _QUIET))
+    return Group(*parts, Text())
+
+
+def _kind(kind: Kind, *, several: bool) -> RenderableType:
+    style = _RESOLVED_STYLE if kind.resolved else _STYLES[kind.severity]
+    parts: list[RenderableType] = []
+    if several:
+        parts.append(Text(kind.what or kind.name, style))
+    parts += [_case(kind, case) for case in kind.cases[:_MOST_CASES]]
+    if len(kind.cases) > _MOST_CASES:
+        parts.append(Text(f"+{len(kind.cases) - _MOST_CASES} more", _QUIET))
+    if not kind.resolved:
+        parts += [Text(one_line(text)) for text in (kind.description, kind.remedy) if text]
+        links = (one_line(kind.runbook), one_line(kind.dashboard))
+        parts += [Text(url, f"{_QUIET} underline", overflow="fold") for url in links if url]
+    return Group(*parts)
+
+
+def _case(kind: Kind, case: Case) -> Text:
+    line = Text()
+    if case.where:
+        line.append(case.where, "bold")
+        line.append("  ")
+    if case.value:
+        line.append(case.value, "green" if case.resolved else _STYLES[kind.severity])
+    if kind.threshold:
+        line.append(f" (limit {kind.threshold})")
+    if case.ended is None:
+        line.append(f"  since {utc(case.since, seconds=True)} ({lasted(case.lasted)})", _QUIET)
+    else:
+        line.append(f"  resolved after {lasted(case.lasted)}", "green")
+    return line

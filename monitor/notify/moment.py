@@ -1,0 +1,17 @@
+"""Instants and lengths of time as people read them."""
+
+from datetime import UTC, datetime
+
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant, format_duration
+
+
+def utc(at: Instant, *, seconds: bool = False) -> str:
+    """Return `2026-11-30 06:05 UTC`."""
+    form = "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
+    return f"{datetime.fromtimestamp(at // SECOND, UTC):{form}} UTC"
+
+
+def lasted(duration: Duration) -> str:
+    """Return a length of time as people say it: seconds only where they matter."""
+    unit = MINUTE if duration >= 10 * MINUTE else SECOND
+    return format_duration(duration - duration % unit)

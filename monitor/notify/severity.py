@@ -1,0 +1,38 @@
+"""How bad it is."""
+
+from collections.abc import Iterable
+from enum import Enum
+
+from monitor.model.alert import Alert
+
+SEVERITY = "severity"
+
+
+class Severity(Enum):
+    """The three colours of an alert, worst first. The many words of rule files are read as one of them."""
+
+    CRITICAL = ("critical", "page", "emergency", "fatal", "error", "high", "p1", "sev1")
+    WARNING = ("warning", "warn", "medium", "p2", "sev2")
+    INFO = ("info", "information", "informational", "notice", "none", "low", "debug", "p3", "p4", "sev3", "sev4")
+
+    @property
+    def rank(self) -> int:
+        """0 is the worst."""
+        return _RANKS[self]
+
+    @property
+    def word(self) -> str:
+        return str(self.value[0])
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
+_WORDS = {word: severity for severity in Severity for word in severity.value}
+
+
+def severity_of(alert: Alert) -> Severity:
+    """Return the severity of an alert; a word nobody knows, or none, is a warning."""
+    return _WORDS.get(alert.labels.value(SEVERITY).lower(), Severity.WARNING)
+
+
+def worst(severities: Iterable[Severity]) -> Severity:
+    return min(severities, key=lambda severity: severity.rank, default=Severity.INFO)

@@ -1,0 +1,68 @@
+"""Posts to an incoming webhook. Its channel is fixed, and nothing it posts can be edited."""
+
+from typing import Any
+from urllib.request import Request
+
+from slack_sdk.webhook import WebhookClient, WebhookResponse
+
+from monitor.dispatch.notification import Notification
+from monitor.model.instant import SECOND, Duration
+from monitor.notify.slack import classify
+from monitor.notify.slack.classify import Reason, failure
+from monitor.notify.slack.degrade import post
+from monitor.notify.slack.payload import Message
+from monitor.notify.slack.secret import Secret
+from monitor.notify.slack.transport import Transport, silent_logger
+from monitor.notify.summary import summarise
+
+_OK = 200
+
+
+class SlackWebhook:
+    """
+    A receiver's incoming webhook; the URL is its secret.
+
+    `timeout` is for a whole exchange, in milliseconds.
+    """
+
+    def __init__(self, url: Secret, *, timeout: Duration = 10 * SECOND, proxy_from_environment: bool = False) -> None:
+        self._url = url
+        self._transport = Transport(timeout, proxy_from_environment=proxy_from_environment)
+
+    def notify(self, notification: Notification) -> None:
+        """Post the notification; raises NotifyError."""
+        post(summarise(notification), self._send)
+
+    def _send(self, message: Message) -> None:
+        url = self._url.get()
+        if not url.lower().startswith(("http://", "https://")):
+            raise failure(Reason.DESTINATION, "the webhook is not an http or https URL")
+        client = _Client(url, self._transport)
+        try:
+            response = client.send(
+                text=message.text,
+                blocks=message.blocks,
+                attachments=message.attachments,
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except classify.THROWN as err:
+            # Not `from err`: the text of an error of the SDK or of urllib may hold the URL.
+            raise classify.exception(err) from None
+        if response.status_code != _OK or response.body.strip() != "ok":
+            code = classify.code_of(response.body)
+            raise classify.answer(response.status_code, code, response.headers.get("retry-after"))
+
+
+class _Client(WebhookClient):
+    """The SDK's client with our transport in the place of its own."""
+
+    def __init__(self, url: str, transport: Transport) -> None:
+        # No retry handlers: retrying is the outbox's business. The SDK's default posts twice after a broken connection.
+        super().__init__(url, retry_handlers=[], logger=silent_logger())
+        self._transport = transport
+
+    def _perform_http_request_internal(self, url: str, req: Request) -> WebhookResponse:
+        answer = self._transport.send(req)
+        headers: dict[str, Any] = dict(answer.headers)
+        return WebhookResponse(url=url, status_code=answer.status, body=answer.body, headers=headers)

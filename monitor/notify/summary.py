@@ -1,0 +1,208 @@
+"""
+What a person must read of a notification, before any markup: the part that Slack and the console share.
+
+All texts are cleaned, none is escaped; how much of them is shown is the rendering's business.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import isfinite, isnan
+
+from monitor.dispatch.notification import Notification
+from monitor.model.alert import Alert
+from monitor.model.instant import Duration, Instant
+from monitor.model.labels import ALERT_NAME, INSTANCE, JOB, Labels
+from monitor.notify.cleanse import cleaned, one_line
+from monitor.notify.severity import SEVERITY, Severity, severity_of, worst
+from monitor.notify.title import Headline, title
+
+MODEL = "model_name"
+# The first annotation that is there is taken. The names are those of public rule files.
+_WHAT = ("summary", "title", "message")
+_DESCRIPTION = ("description", "message")
+_REMEDY = ("remedy", "action", "what_to_do")
+_RUNBOOK = ("runbook_url", "runbook")
+_DASHBOARD = ("dashboard_url", "dashboard")
+_UNTOLD = frozenset((ALERT_NAME, SEVERITY, JOB, MODEL, INSTANCE))
+_MOST_LABELS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    One alert of a kind: where, how bad, since when.
+
+    `since` is when the condition was first seen, `fired` when the alert began to fire, `ended` when it resolved.
+    """
+
+    where: str
+    value: str
+    since: Instant
+    fired: Instant
+    ended: Instant | None
+    lasted: Duration
+
+    @property
+    def resolved(self) -> bool:
+        return self.ended is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The alerts of one name: what they say in common, and the cases, the worst first, those that fire before all."""
+
+    name: str
+    severity: Severity
+    what: str
+    description: str
+    threshold: str
+    remedy: str
+    runbook: str
+    dashboard: str
+    cases: tuple[Case, ...]
+
+    @property
+    def firing(self) -> int:
+        return sum(not case.resolved for case in self.cases)
+
+    @property
+    def resolved(self) -> bool:
+        return not self.firing
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """
+    A whole notification.
+
+    `severity` is the worst of the alerts that fire, or of all when nothing fires any more.
+    `kinds` are sorted: what fires first, then the worst.
+    """
+
+    headline: Headline
+    severity: Severity
+    firing: int
+    resolved: int
+    kinds: tuple[Kind, ...]
+    now: Instant
+
+    @property
+    def title(self) -> str:
+        """One line of less than 80 characters."""
+        return title(self.headline)
+
+    @property
+    def is_resolved(self) -> bool:
+        return not self.firing
+
+    @property
+    def counts(self) -> str:
+        """`2 firing, 1 resolved`."""
+        parts = ((self.firing, "firing"), (self.resolved, "resolved"))
+        return ", ".join(f"{count} {word}" for count, word in parts if count)
+
+
+def summarise(notification: Notification) -> Summary:
+    """Return what a person must read of `notification`."""
+    now = notification.now
+    kinds = sorted(
+        (_kind(tuple(alerts), now) for _, alerts in groupby(sorted(notification.alerts, key=_name), key=_name)),
+        key=lambda kind: (kind.resolved, kind.severity.rank, -len(kind.cases), kind.name),
+    )
+    firing = notification.firing
+    severity = worst(severity_of(alert) for alert in firing or notification.alerts)
+    return Summary(
+        headline=_headline(notification, kinds, severity),
+        severity=severity,
+        firing=len(firing),
+        resolved=len(notification.alerts) - len(firing),
+        kinds=tuple(kinds),
+        now=now,
+    )
+
+
+def _name(alert: Alert) -> str:
+    return alert.name
+
+
+def _kind(alerts: Sequence[Alert], now: Instant) -> Kind:
+    ordered = sorted(alerts, key=lambda alert: _worst_first(alert, now))
+    first = ordered[0]
+    told = _common_names(alerts) | _UNTOLD
+    return Kind(
+        name=one_line(first.name) or "alert",
+        severity=severity_of(first),
+        what=one_line(_annotation(first, _WHAT)),
+        description=cleaned(_annotation(first, _DESCRIPTION)).strip(),
+        threshold=one_line(first.annotations.value("threshold")),
+        remedy=cleaned(_annotation(first, _REMEDY)).strip(),
+        runbook=_annotation(first, _RUNBOOK).strip(),
+        dashboard=_annotation(first, _DASHBOARD).strip(),
+        cases=tuple(_case(alert, told, now) for alert in ordered),
+    )
+
+
+def _worst_first(alert: Alert, now: Instant) -> tuple[bool, int, float, Instant]:
+    # For nearly all rules the larger value is the worse one; for the others the order is merely a stable one.
+    return (
+        alert.resolved(now),
+        severity_of(alert).rank,
+        0.0 if isnan(alert.value) else -alert.value,
+        alert.starts_at,
+    )
+
+
+def _case(alert: Alert, told: frozenset[str], now: Instant) -> Case:
+    since = alert.starts_at if alert.active_at is None else min(alert.active_at, alert.starts_at)
+    ended = alert.ends_at if alert.resolved(now) else None
+    return Case(
+        where=where(alert.labels, told),
+        value=_value(alert),
+        since=since,
+        fired=alert.starts_at,
+        ended=ended,
+        lasted=max((now if ended is None else ended) - since, 0),
+    )
+
+
+def _common_names(alerts: Sequence[Alert]) -> frozenset[str]:
+    """Return the names of the labels that are the same on all alerts: they tell none from another."""
+    shared = set(alerts[0].labels).intersection(*(alert.labels for alert in alerts))
+    return frozenset(name for name, _ in shared) if len(alerts) > 1 else frozenset()
+
+
+def where(labels: Labels, told: Iterable[str] = _UNTOLD) -> str:
+    """Return the place in a few words: `llama-3-8b @ 10.0.0.1:8000 engine=1`."""
+    model, instance = one_line(labels.value(MODEL)).rpartition("/")[2], one_line(labels.value(INSTANCE))
+    place = " @ ".join(part for part in (model, instance) if part)
+    rest = [f"{name}={value}" for name, value in labels if name not in told and name not in _UNTOLD]
+    return one_line(" ".join([place, *rest[:_MOST_LABELS]])) or one_line(labels.value(JOB))
+
+
+def _annotation(alert: Alert, names: Iterable[str]) -> str:
+    return next((text for name in names if (text := alert.annotations.value(name))), "")
+
+
+def _value(alert: Alert) -> str:
+    text = one_line(alert.annotations.value("value"))
+    if text or isnan(alert.value):
+        return text
+    return f"{alert.value:.4g}" if isfinite(alert.value) else f"{alert.value:+}".title()
+
+
+def _headline(notification: Notification, kinds: Sequence[Kind], severity: Severity) -> Headline:
+    if not kinds:
+        return Headline("resolved", "nothing to tell")
+    first, firing = kinds[0], len(notification.firing)
+    place = where(notification.common_labels.only((MODEL, INSTANCE)))
+    if not place and len(notification.alerts) == 1:
+        place = first.cases[0].where
+    return Headline(
+        status=severity.word if firing else "resolved",
+        what=first.what or first.name,
+        number=first.cases[0].value if firing else "",
+        place=place,
+        count=firing or len(notification.alerts),
+        others=sum(kind.firing > 0 for kind in kinds) - 1 if firing else len(kinds) - 1,
+    )
