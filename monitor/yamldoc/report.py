@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from keyword import iskeyword
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -9,8 +10,8 @@ from pydantic_core import ErrorDetails
 
 from monitor.yamldoc.compose import Document
 from monitor.yamldoc.mistake import DocumentError, Mistake, Place, shown, suggestion
-from monitor.yamldoc.node import Loc, MappingNode, Node, SequenceNode, find, place_of
-from monitor.yamldoc.section import ProblemsError, Section
+from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, find, place_of
+from monitor.yamldoc.section import ProblemsError, Reading, Section
 
 AnySection = TypeVar("AnySection", bound=Section)
 
@@ -49,17 +50,23 @@ class Report:
             raise DocumentError(self.mistakes)
 
     def read(self, section: type[AnySection], loc: Loc = ()) -> AnySection | None:
-        """Return the section at `loc`, or None when it has mistakes; they are noted."""
+        """
+        Return the section at `loc`, or None when it has mistakes; they are noted.
+
+        A section without content is one in which everything is left out.
+        """
         node = find(self.document.root, loc)
-        unknown: list[tuple[MappingNode, str, type[Section]]] = []
+        if node is None or (isinstance(node, Scalar) and node.is_null):
+            node = MappingNode(place_of(self.document.root, loc))
+        reading = Reading(Path(self.document.path).parent)
         try:
-            return section.model_validate(node, context=unknown)
+            return section.model_validate(node, context=reading)
         except ValidationError as err:
             for details in err.errors(include_url=False, include_input=False):
                 self._add_details(loc, details)
             return None
         finally:
-            for mapping, key, owner in unknown:
+            for mapping, key, owner in reading.unknown:
                 self._add_unknown(_loc_of(mapping, node, loc), key, owner)
 
     def _add_details(self, start: Loc, details: ErrorDetails) -> None:
@@ -78,8 +85,8 @@ class Report:
 
     def _add_unknown(self, loc: Loc, key: str, owner: type[Section]) -> None:
         if key in owner.not_yet:
-            hint = f": {owner.not_yet[key]}" if owner.not_yet[key] else ""
-            self.add((*loc, key), f"{shown(key)} is not supported yet{hint}", key=True)
+            hint = f": {owner.not_yet[key]}" if owner.not_yet[key] else " yet"
+            self.add((*loc, key), f"{shown(key)} is not supported{hint}", key=True)
         else:
             meant = suggestion(key, owner.fields_by_key())
             self.add((*loc, key), f"unknown field {shown(key)}", meant=meant, key=True)

@@ -1,7 +1,9 @@
 """What every section of a document has in common: known keys, keys that are not supported yet, and unknown ones."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self, cast
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
 
@@ -14,6 +16,18 @@ class ProblemsError(ValueError):
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
         self.problems = tuple(problems)
         super().__init__("; ".join(what for _, what in self.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What the fields of a document need to know, and what they leave behind.
+
+    Relative paths are meant from `folder`. `unknown` fills with the keys that no section knows.
+    """
+
+    folder: Path
+    unknown: list[tuple[MappingNode, str, type["Section"]]] = field(default_factory=list)
 
 
 class Section(BaseModel):
@@ -36,12 +50,12 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: Any, info: ValidationInfo) -> Any:
-        if not isinstance(data, MappingNode):
+        reading = info.context
+        if not isinstance(data, MappingNode) or not isinstance(reading, Reading):
             return data
         fields = cls.fields_by_key()
         # Unknown keys are put aside, so that the mistakes in the known ones are found in the same run.
-        unknown: list[tuple[MappingNode, str, type[Section]]] = cast("list[Any]", info.context)
-        unknown.extend((data, key, cls) for key in data if key not in fields)
+        reading.unknown.extend((data, key, cls) for key in data if key not in fields)
         return {fields[key]: node for key, node in data.items() if key in fields and not _is_null(node)}
 
     @model_validator(mode="after")

@@ -25,6 +25,14 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
+def is_file(path: Path) -> bool:
+    """Say whether there is a file at `path` as far as we may see; a path that cannot be is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def decode(data: bytes | str, path: str) -> str:
     """Return the text of a document; raises DocumentError when it is too large, no UTF-8 or has control characters."""
     if len(data) > LARGEST:

@@ -1,0 +1,115 @@
+"""What is wrong between the parts of a configuration, each of which may be right."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from monitor.model.instant import format_duration
+from monitor.yamldoc.mistake import shown, suggestion
+from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, find
+from monitor.yamldoc.report import Report
+from monitor.yamldoc.source import is_file
+
+_FILES = frozenset(
+    (
+        "slack_api_url_file",
+        "bot_token_file",
+        "api_url_file",
+        "credentials_file",
+        "password_file",
+        "ca_file",
+        "cert_file",
+        "key_file",
+    )
+)
+
+
+def names_differ(report: Report, key: str, name_key: str) -> None:
+    """Note every item of the list `key` whose name another one has already."""
+    seen: set[str] = set()
+    for loc, name in _names(report, key, name_key):
+        if name in seen:
+            report.add((*loc, name_key), f"the {name_key} {shown(name)} is taken by another one")
+        seen.add(name)
+
+
+def timeout_fits(report: Report, loc: Loc, timeout: int, interval: int) -> None:
+    """Note a scrape that may last longer than the time to the next one."""
+    if timeout > interval:
+        longer = f"{format_duration(timeout)} is longer than the scrape_interval {format_duration(interval)}"
+        report.add((*loc, "scrape_timeout"), f"scrape_timeout: {longer}")
+
+
+def receivers_exist(report: Report) -> None:
+    """Note every route whose receiver is not defined, and the root that has none, or that does not take everything."""
+    known = [name for _, name in _names(report, "receivers", "name")]
+    root = find(report.document.root, ("route",))
+    if isinstance(root, MappingNode):
+        if _text(root.get("receiver")) is None:
+            report.add(("route",), '"receiver" must be set: it is told what no other route takes')
+        for key in ("matchers", "continue"):
+            if key in root and not (isinstance(root[key], SequenceNode) and not root[key]):
+                report.add(("route", key), f"{key} is not allowed here: this route takes everything", key=True)
+    for loc, name in _receivers(root, ("route",)):
+        if name not in known:
+            names = ", ".join(known) or "none"
+            what = f"receiver {shown(name)} is not defined (known: {names})"
+            report.add(loc, what, meant=suggestion(name, known))
+
+
+def targets_make_sense(report: Report) -> None:
+    """Warn of a configuration that watches nothing, and of targets that name no port."""
+    count = 0
+    for loc, name, value in _walk(report.document.root, ()):
+        if loc[:1] == ("scrape_configs",) and name == "targets" and isinstance(value, SequenceNode):
+            count += len(value)
+            for index, target in enumerate(value):
+                if isinstance(target, Scalar) and target.text and ":" not in target.text:
+                    what = f"targets: {shown(target.text)} names no port: that of the scheme is used, 80 or 443"
+                    report.add((*loc, index), what, warning=True)
+    if not count:
+        report.add(("scrape_configs",), "there is no target: nothing is watched", warning=True)
+
+
+def files_exist(report: Report, folder: Path) -> None:
+    """Warn of files that are to be read later and are not there now."""
+    for loc, name, value in _walk(report.document.root, ()):
+        if name in _FILES and isinstance(value, Scalar) and value.text and not is_file(folder / value.text):
+            report.add(loc, f"{name}: {shown(value.text)} does not exist", warning=True)
+
+
+def _names(report: Report, key: str, name_key: str) -> Iterator[tuple[Loc, str]]:
+    items = find(report.document.root, (key,))
+    for index, item in enumerate(items if isinstance(items, SequenceNode) else ()):
+        name = _text(item.get(name_key)) if isinstance(item, MappingNode) else None
+        if name is not None:
+            yield (key, index), name
+
+
+def _receivers(route: Node | None, loc: Loc) -> Iterator[tuple[Loc, str]]:
+    """Yield where each route below `route` names its receiver, and the name."""
+    if not isinstance(route, MappingNode):
+        return
+    name = _text(route.get("receiver"))
+    if name is not None:
+        yield (*loc, "receiver"), name
+    children = route.get("routes")
+    for index, child in enumerate(children if isinstance(children, SequenceNode) else ()):
+        yield from _receivers(child, (*loc, "routes", index))
+
+
+def _text(node: Node | None) -> str | None:
+    """Return what a scalar says, or None when it says nothing."""
+    return node.text if isinstance(node, Scalar) and not node.is_null and node.text else None
+
+
+def _walk(node: Node | None, loc: Loc) -> Iterator[tuple[Loc, str, Node]]:
+    """Yield the path, the key and the value of every entry of every table."""
+    children: Iterable[tuple[str | int, Node]] = ()
+    if isinstance(node, MappingNode):
+        children = node.items()
+    elif isinstance(node, SequenceNode):
+        children = enumerate(node)
+    for step, child in children:
+        if isinstance(step, str):
+            yield (*loc, step), step, child
+        yield from _walk(child, (*loc, step))

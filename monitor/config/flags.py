@@ -1,0 +1,163 @@
+"""The configuration of one container, without a file: from flags and environment variables."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from urllib.parse import SplitResult, urlsplit
+
+from monitor.config.config import Config
+from monitor.config.defaults import CONSOLE, only_route
+from monitor.config.fields import address, base_url, secret, secret_url, target
+from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.receiving import ReceiverConfig, SlackConfig
+from monitor.config.scraping import ScrapeConfig, StaticConfig
+from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, shown
+
+T = TypeVar("T")
+
+TARGETS = "VLLM_MONITOR_TARGETS"
+STORAGE = "VLLM_MONITOR_STORAGE"
+LISTEN = "VLLM_MONITOR_LISTEN"
+CHANNEL = "SLACK_CHANNEL"
+TOKEN = "SLACK_BOT_TOKEN"  # noqa: S105 - the name of a variable
+TOKEN_FILE = "SLACK_BOT_TOKEN_FILE"  # noqa: S105 - the same
+WEBHOOK = "SLACK_WEBHOOK_URL"
+WEBHOOK_FILE = "SLACK_WEBHOOK_URL_FILE"
+BASE_URL = "SLACK_BASE_URL"
+# Ways to reach Slack, of which one may be set.
+_WAYS = (TOKEN, TOKEN_FILE, WEBHOOK, WEBHOOK_FILE)
+JOB = "vllm"
+RECEIVER = "slack"
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line says; an empty value leaves it to the variable, and then to the default."""
+
+    targets: tuple[str, ...] = ()
+    slack_channel: str = ""
+    storage: str = ""
+    listen: str = ""
+
+
+class _Setting(NamedTuple):
+    """A value, and the flag or variable that it comes from."""
+
+    source: str
+    value: str
+
+
+class _Page(NamedTuple):
+    """The part of a target that is the same for all targets of a job."""
+
+    scheme: str
+    path: str
+
+
+def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
+    """
+    Return the configuration that flags and environment variables describe. A flag goes before its variable.
+
+    Without any Slack setting alerts are printed. Raises DocumentError; its mistakes name the flag or the variable.
+    """
+    reader = _Reader(environment)
+    channel = reader.setting("--slack-channel", flags.slack_channel, CHANNEL)
+    storage = reader.setting("--storage", flags.storage, STORAGE)
+    listen = reader.setting("--listen", flags.listen, LISTEN)
+    base = reader.setting("", "", BASE_URL)
+    receiver = reader.receiver(channel)
+    defaults = GlobalConfig()
+    config = Config(
+        global_=GlobalConfig(slack_base_url=reader.read(base, base_url, defaults.slack_base_url)).filled(),
+        scrape_configs=tuple(reader.scrape_configs(flags.targets)),
+        rule_files=None,
+        route=only_route(receiver.name),
+        receivers=(receiver,),
+        storage=StorageConfig(path=reader.read(storage, Path, StorageConfig().path)),
+        web=WebConfig(listen=reader.read(listen, address, WebConfig().listen)),
+    )
+    if reader.mistakes:
+        raise DocumentError(reader.mistakes)
+    return config
+
+
+class _Reader:
+    """Reads settings; what is wrong goes to `mistakes`."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self.mistakes: list[Mistake] = []
+
+    def setting(self, flag: str, value: str, variable: str) -> _Setting:
+        return _Setting(flag, value) if value else _Setting(variable, self._environment.get(variable, "").strip())
+
+    def wrong(self, source: str, what: str) -> None:
+        self.mistakes.append(Mistake(source, NOWHERE, "", what))
+
+    def read(self, setting: _Setting, kind: Callable[[str], T], default: T) -> T:
+        if not setting.value:
+            return default
+        try:
+            return kind(setting.value)
+        except ValueError as err:
+            self.wrong(setting.source, str(err))
+            return default
+
+    def receiver(self, channel: _Setting) -> ReceiverConfig:
+        ways = [_Setting(name, self._environment[name]) for name in _WAYS if self._environment.get(name, "").strip()]
+        if len(ways) > 1:
+            self.wrong(ways[1].source, f"at most one of {', '.join(way.source for way in ways)} can be set")
+        if not ways:
+            if channel.value:
+                self.wrong(channel.source, f"a channel needs {TOKEN}, {TOKEN_FILE} or {WEBHOOK} as well")
+            return CONSOLE
+        way = ways[0]
+        if way.source in (TOKEN, TOKEN_FILE) and not channel.value:
+            self.wrong(way.source, f"a bot needs a channel: set --slack-channel or {CHANNEL}")
+            return CONSOLE
+        slack = SlackConfig(
+            channel=channel.value,
+            bot_token=self.read(way, secret, None) if way.source == TOKEN else None,
+            bot_token_file=Path(way.value.strip()) if way.source == TOKEN_FILE else None,
+            api_url=self.read(way, secret_url, None) if way.source == WEBHOOK else None,
+            api_url_file=Path(way.value.strip()) if way.source == WEBHOOK_FILE else None,
+        )
+        return ReceiverConfig(name=RECEIVER, slack_configs=(slack,))
+
+    def scrape_configs(self, given: tuple[str, ...]) -> Iterator[ScrapeConfig]:
+        """Yield one job for all targets, or more where their URLs differ in scheme or path."""
+        settings = [_Setting("--target", value) for value in given]
+        if not settings:
+            words = re.split(r"[\s,]+", self._environment.get(TARGETS, ""))
+            settings = [_Setting(TARGETS, word) for word in words if word]
+        if not settings:
+            self.wrong("--target", f"nothing to watch: give --target http://host:8000, or set {TARGETS}")
+        jobs: dict[_Page, dict[str, None]] = {}
+        for setting in settings:
+            found = self.read(setting, _target, None)
+            if found is not None:
+                jobs.setdefault(found[0], {})[found[1]] = None
+        for number, (page, targets) in enumerate(jobs.items(), 1):
+            yield ScrapeConfig(
+                job_name=JOB if number == 1 else f"{JOB}-{number}",
+                scheme=page.scheme,
+                metrics_path=page.path,
+                static_configs=(StaticConfig(targets=tuple(targets)),),
+            )
+
+
+def _target(written: str) -> tuple[_Page, str] | None:
+    """Return the page and `host:port` of a URL, of host:port, or of host:port/path. Raises ValueError."""
+    with_scheme = written if "://" in written else f"http://{written}"
+    parts: SplitResult = urlsplit(with_scheme)
+    if parts.scheme not in ("http", "https"):
+        raise ValueError(f"{shown(written)} begins with neither http:// nor https://")
+    if parts.username is not None:
+        # The text is not repeated: it holds a password.
+        raise ValueError("a user name and password in a URL are not supported: use basic_auth in a configuration file")
+    if parts.query or parts.fragment:
+        raise ValueError(f"{shown(written)} has a query: use params in a configuration file")
+    path = parts.path if parts.path not in ("", "/") else "/metrics"
+    return _Page(parts.scheme, path), target(parts.netloc)

@@ -1,0 +1,146 @@
+"""From a file to a Config, or to all that is wrong with it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from monitor.config import checks, not_yet
+from monitor.config.config import Config
+from monitor.config.defaults import CONSOLE, only_route
+from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.receiving import ReceiverConfig
+from monitor.config.routing import RouteSection
+from monitor.config.rulefiles import rule_files
+from monitor.config.scraping import ScrapeConfig
+from monitor.config.where import where
+from monitor.dispatch.route import Route
+from monitor.rules.rulefmt import Check, read_rules
+from monitor.yamldoc.compose import read_document
+from monitor.yamldoc.kinds import Text
+from monitor.yamldoc.mistake import DocumentError, Mistake
+from monitor.yamldoc.node import Loc, Scalar, SequenceNode, find
+from monitor.yamldoc.report import Report
+from monitor.yamldoc.section import Section
+from monitor.yamldoc.source import read_bytes
+
+AnySection = TypeVar("AnySection", bound=Section)
+
+
+class _Top(Section):
+    """The keys of the file; their values are read one by one, so that a wrong one hides no other."""
+
+    not_yet: ClassVar[dict[str, str]] = not_yet.TOP
+
+    global_: Any = None
+    scrape_configs: tuple[Any, ...] = ()
+    rule_files: tuple[Text, ...] = ()
+    route: Any = None
+    receivers: tuple[Any, ...] = ()
+    storage: Any = None
+    web: Any = None
+
+
+def load(path: Path) -> Config:
+    """Return the configuration in a file; raises DocumentError with all its mistakes."""
+    reader = _Reader(path)
+    config = reader.config()
+    reader.report.raise_if_wrong()
+    return config
+
+
+def check(path: Path, check_expr: Check, check_template: Check, shipped: Iterable[Path] = ()) -> list[Mistake]:
+    """
+    Return everything that is wrong with a configuration and the rule files it names, warnings included.
+
+    `shipped` are the rule files in use when it names none.
+    """
+    try:
+        reader = _Reader(path)
+    except DocumentError as err:
+        return list(err.mistakes)
+    named = reader.config().rule_files
+    mistakes = list(reader.report.mistakes)
+    try:
+        read_rules(shipped if named is None else named, check_expr, check_template)
+    except DocumentError as err:
+        mistakes.extend(err.mistakes)
+    return sorted(set(mistakes))
+
+
+class _Reader:
+    """
+    Reads one file. A part that is wrong is noted in `report` and left out, so that the others are checked too.
+
+    Raises DocumentError when the file is not YAML.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._folder = path.parent
+        self.report = Report(read_document(read_bytes(path), str(path)), where)
+
+    def config(self) -> Config:
+        """Return the configuration; worth something only when the report has nothing but warnings."""
+        self.report.read(_Top)
+        global_ = self._global()
+        receivers = self._receivers(global_)
+        config = Config(
+            global_=global_,
+            scrape_configs=self._scrape_configs(global_),
+            rule_files=rule_files(self.report, self._folder),
+            route=self._route(receivers),
+            receivers=receivers,
+            storage=self.report.read(StorageConfig, ("storage",)) or StorageConfig(),
+            web=self.report.read(WebConfig, ("web",)) or WebConfig(),
+        )
+        checks.files_exist(self.report, self._folder)
+        return replace(config, warnings=tuple(sorted(self.report.mistakes)))
+
+    def _global(self) -> GlobalConfig:
+        read = self.report.read(GlobalConfig, ("global",)) or GlobalConfig()
+        global_ = read.filled()
+        checks.timeout_fits(self.report, ("global",), global_.scrape_timeout, global_.scrape_interval)
+        return global_
+
+    def _scrape_configs(self, global_: GlobalConfig) -> tuple[ScrapeConfig, ...]:
+        configs: list[ScrapeConfig] = []
+        for loc, read in self._items("scrape_configs", ScrapeConfig):
+            config = read.filled(global_)
+            checks.timeout_fits(self.report, loc, config.scrape_timeout, config.scrape_interval)
+            configs.append(config)
+        checks.names_differ(self.report, "scrape_configs", "job_name")
+        checks.targets_make_sense(self.report)
+        return tuple(configs)
+
+    def _receivers(self, global_: GlobalConfig) -> tuple[ReceiverConfig, ...]:
+        receivers: list[ReceiverConfig] = []
+        for loc, read in self._items("receivers", ReceiverConfig):
+            receiver = read.filled(global_)
+            for index, slack in enumerate(receiver.slack_configs):
+                if not slack.ways:
+                    what = "set one of bot_token, bot_token_file, api_url and api_url_file"
+                    self.report.add((*loc, "slack_configs", index), what)
+            receivers.append(receiver)
+        checks.names_differ(self.report, "receivers", "name")
+        return tuple(receivers) if self._given("receivers") else (CONSOLE,)
+
+    def _route(self, receivers: tuple[ReceiverConfig, ...]) -> Route:
+        if self._given("route"):
+            checks.receivers_exist(self.report)
+            read = self.report.read(RouteSection, ("route",))
+            return read.built() if read is not None else only_route("")
+        if len(receivers) > 1:
+            self.report.add((), '"route" must be set: there is more than one receiver')
+        return only_route(receivers[0].name if receivers else "")
+
+    def _items(self, key: str, section: type[AnySection]) -> Iterator[tuple[Loc, AnySection]]:
+        """Yield the items of a list that are right, and where they are."""
+        items = find(self.report.document.root, (key,))
+        for index in range(len(items) if isinstance(items, SequenceNode) else 0):
+            item = self.report.read(section, (key, index))
+            if item is not None:
+                yield (key, index), item
+
+    def _given(self, key: str) -> bool:
+        node = find(self.report.document.root, (key,))
+        return node is not None and not (isinstance(node, Scalar) and node.is_null)

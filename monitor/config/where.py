@@ -1,0 +1,36 @@
+"""Names for the parts of a configuration file: `scrape config "vllm"`, `route 2.1`, `receiver "oncall"`."""
+
+from itertools import pairwise
+
+from monitor.yamldoc.mistake import shown
+from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, find
+
+# The word for one item of a list, and the key that names it.
+_ITEMS = {
+    "scrape_configs": ("scrape config", "job_name"),
+    "static_configs": ("static config", ""),
+    "receivers": ("receiver", "name"),
+    "slack_configs": ("slack config", ""),
+    "console_configs": ("console config", ""),
+}
+_SECTIONS = frozenset(("global", "storage", "web"))
+
+
+def where(root: Node | None, loc: Loc) -> str:
+    """Return the name of the part that `loc` lies in, or "" for the top of the file."""
+    if loc[:1] == ("route",):
+        numbers = [str(step + 1) for before, step in pairwise(loc) if before == "routes" and isinstance(step, int)]
+        return f"route {'.'.join(numbers)}".strip()
+    if loc[:1] and loc[0] in _SECTIONS:
+        return str(loc[0])
+    parts: list[str] = []
+    for end, (before, step) in enumerate(pairwise(loc), 2):
+        if before in _ITEMS and isinstance(step, int):
+            noun, key = _ITEMS[str(before)]
+            parts.append(f"{noun} {_name(find(root, loc[:end]), key) or step + 1}")
+    return ", ".join(parts)
+
+
+def _name(node: Node | None, key: str) -> str:
+    scalar = node.get(key) if isinstance(node, MappingNode) else None
+    return shown(scalar.text) if isinstance(scalar, Scalar) and not scalar.is_null else ""
