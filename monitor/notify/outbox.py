@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.nflog import LogKey
 from monitor.dispatch.notification import Notifier, NotifyError
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
 
@@ -62,8 +63,10 @@ class Lane:
         self._notifier = notifier
         self._report = report
         self._chance = chance
-        self._letters: dict[tuple[str, str], Letter] = {}
+        self._letters: dict[LogKey, Letter] = {}
         self._quiet_until: Instant = 0
+        self._under_way: LogKey | None = None
+        self._successor: Lane | None = None
         self.changed = threading.Condition(threading.RLock())
 
     def put(self, delivery: Delivery, now: Instant) -> None:
@@ -82,14 +85,27 @@ class Lane:
         with self.changed:
             return len(self._letters)
 
+    def hand_over(self, successor: "Lane | None", now: Instant) -> None:
+        """Give what waits to `successor`; an attempt under way ends here, and goes there too if it fails."""
+        with self.changed:
+            self._successor = successor
+            under_way = {self._under_way}
+            waiting = [letter.delivery for key, letter in self._letters.items() if key not in under_way]
+            self._letters = {key: letter for key, letter in self._letters.items() if key in under_way}
+        if successor is not None:
+            for delivery in waiting:
+                successor.put(delivery, now)
+
     def deliver_due(self, now: Instant) -> bool:
         """Make one attempt if one is due; returns whether one was made."""
         with self.changed:
             letter = next((one for one in self._letters.values() if one.not_before <= now), None)
             if letter is None or now < self._quiet_until:
                 return False
+            self._under_way = letter.delivery.key
         error = self._attempt(letter)
         with self.changed:
+            self._under_way = None
             self._settle(replace(letter, attempts=letter.attempts + 1), error, now)
         self._report(Attempt(letter.delivery, error, letter.attempts + 1))
         return True
@@ -113,6 +129,10 @@ class Lane:
             # Delivered, or a message that this receiver will never take: a newer word is another message.
             if newer.delivery is letter.delivery:
                 del self._letters[key]
+            return
+        if self._successor is not None:
+            del self._letters[key]
+            self._successor.put(newer.delivery, now)
             return
         wait = wait_after(error, letter.attempts, self._chance())
         self._letters[key] = replace(newer, not_before=now + wait, attempts=letter.attempts)
@@ -143,6 +163,12 @@ class Outbox:
     def waiting(self) -> dict[str, int]:
         """Return how many deliveries wait in each lane."""
         return {name: lane.waiting() for name, lane in self._lanes.items()}
+
+    def take_over(self, old: "Outbox", now: Instant) -> None:
+        """Go on with what still waits in the lanes of `old`; what has no lane here has nobody to be told any more."""
+        for name, lane in old._lanes.items():  # noqa: SLF001 - the same class
+            lane.hand_over(self._lanes.get(name), now)
+        old.stop(0)
 
     def deliver_due(self, now: Instant) -> None:
         """Make every attempt that is due at `now`."""

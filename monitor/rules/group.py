@@ -14,6 +14,7 @@ from monitor.rules.recording_rule import RecordingRuleRun
 from monitor.rules.spec import AlertingRule, RuleGroup
 
 RuleRun = AlertingRuleRun | RecordingRuleRun
+Owner = tuple[str, str, int]
 Stopwatch = Callable[[], float]
 
 
@@ -62,6 +63,11 @@ class Group:
     @property
     def key(self) -> tuple[str, str]:
         return (self.spec.file, self.spec.name)
+
+    @property
+    def owners(self) -> list[Owner]:
+        """Each rule is a writer of its own, so that the rules behind it see its samples at this very instant."""
+        return [(*self.key, number) for number in range(len(self.rules))]
 
     @property
     def alerting(self) -> list[AlertingRuleRun]:
@@ -124,6 +130,5 @@ class Group:
             samples = rule.evaluate(context, at, query_at)
         except RuleError as err:
             return str(err)
-        # Each rule is a writer of its own, so that the rules behind it see its samples at this very instant.
-        context.appender.append((*self.key, number), query_at, samples)
+        context.appender.append(self.owners[number], query_at, samples)
         return ""

@@ -1,6 +1,6 @@
 """All groups: which are due, and how a reload carries their state over."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
@@ -31,6 +31,11 @@ class Manager:
     @property
     def intervals(self) -> set[Duration]:
         return {group.interval for group in self.groups}
+
+    @property
+    def owners(self) -> set[Hashable]:
+        """Under which names the rules write."""
+        return {owner for group in self.groups for owner in group.owners}
 
     def evaluate(self, slot: Instant, interval: Duration | None = None) -> list[Alert]:
         """Evaluate the groups of `interval` (None: all) at `slot`; return the alerts that dispatch must hear of."""

@@ -121,3 +121,35 @@ def test_started_it_delivers_from_its_own_thread_and_stops() -> None:
     outbox.put(delivery(), 0)
     assert outbox.stop(patience=5)
     assert len(notifier.delivered) == 1
+
+
+def test_another_outbox_goes_on_with_what_waits() -> None:
+    old, _ = lane(FakeNotifier([UNREACHABLE]))
+    old.put(delivery("a"), 0)
+    old.put(delivery("b"), 0)
+    notifier = FakeNotifier()
+    new, _ = lane(notifier)
+    new.take_over(old, SECOND)
+    new.deliver_due(SECOND)
+    assert sorted(notification.group_key for notification in notifier.delivered) == ["a", "b"]
+    assert old.waiting() == {"slack": 0}
+
+
+def test_an_attempt_under_way_is_not_made_twice_and_goes_to_the_next_outbox_when_it_fails() -> None:
+    successor = FakeNotifier()
+    new, _ = lane(successor)
+
+    class HandingOver:
+        """Is replaced in the middle of its only attempt."""
+
+        def notify(self, notification: Notification) -> None:
+            new.take_over(old, 0)
+            new.deliver_due(0)
+            assert notification not in successor.delivered
+            raise UNREACHABLE
+
+    old = Outbox({"slack": HandingOver()}, lambda _: None)
+    old.put(delivery(), 0)
+    old.deliver_due(0)
+    new.deliver_due(0)
+    assert len(successor.delivered) == 1

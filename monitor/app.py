@@ -1,0 +1,237 @@
+"""The life of the daemon: start, reload, stop."""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+
+from monitor import __version__
+from monitor.build import Builder, Parts
+from monitor.clock import Clock
+from monitor.config.config import Config
+from monitor.dispatch.dispatcher import Dispatcher
+from monitor.dispatch.nflog import Entry, LogKey, NotificationLog
+from monitor.embedded import longest_reach, wanted_names
+from monitor.metrics import Metrics
+from monitor.model.instant import to_seconds
+from monitor.notify.outbox import Attempt, Outbox
+from monitor.pipeline import Pipeline
+from monitor.rules.alerting import AlertState
+from monitor.storage.db import Database, StateError
+from monitor.storage.window import Window
+from monitor.timetable import Timetable
+from monitor.web.server import Routes, Server, Snapshot, create_app
+from monitor.yamldoc.mistake import DocumentError
+
+log = logging.getLogger(__name__)
+
+# SIGTERM ends the daemon within five seconds: this much of them is for what still waits in the lanes.
+PATIENCE_SECONDS = 3.0
+
+
+class StartError(Exception):
+    """The daemon cannot start, or not with this configuration; the message is for its user."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """One configuration at work. A reload replaces it whole."""
+
+    parts: Parts
+    pipeline: Pipeline
+    timetable: Timetable
+
+
+class App:
+    """
+    The daemon. `load` returns the configuration anew each time; it raises DocumentError.
+
+    What outlives a reload: the window, the dispatcher with its log, the metrics, the state file and the HTTP side.
+    """
+
+    def __init__(self, load: Callable[[], Config], clock: Clock) -> None:
+        self._load = load
+        self._clock = clock
+        self._registry = CollectorRegistry()
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=self._registry)
+        self._metrics = Metrics(self._registry, __version__)
+        self._window = Window()
+        self._metrics.watch_size(self._window.size)
+        self._builder = Builder(clock, self._window, self._metrics)
+        self._lock = threading.Lock()
+        self._running: Running | None = None
+        self._server: Server | None = None
+        self._database: Database | None = None
+
+    def start(self) -> int:
+        """Start everything and return the port of the HTTP side. Raises StartError, and then nothing runs."""
+        try:
+            config = self._load()
+            parts = self._builder.build(config)
+        except DocumentError as err:
+            raise StartError(str(err)) from err
+        try:
+            self._database = Database(config.storage.path)
+            dispatcher = Dispatcher(config.route, parts.integrations, log=_notification_log(self._database))
+            self._server = self._listen(config)
+        except (StateError, OSError) as err:
+            raise StartError(str(err)) from err
+        self._running = self._assemble(parts, dispatcher)
+        self._server.start()
+        self._running.timetable.start()
+        self._accepted()
+        log.info("started", extra={"version": __version__, "listen": f"{config.web.listen.host}:{self._server.port}"})
+        return self._server.port
+
+    def reload(self) -> str:
+        """
+        Load the configuration again and go over to it; returns what is wrong with it, or "".
+
+        Everything that can fail comes before anything that stops the old one.
+        """
+        with self._lock:
+            old = self._running
+            if old is None:
+                return "not running"
+            try:
+                parts = self._builder.build(self._load(), old.parts)
+                _refuse_what_needs_a_restart(old.parts.config, parts.config)
+            except (DocumentError, StartError) as err:
+                self._metrics.reload_successful.set(0)
+                log.error("reload refused, the old configuration stays", extra={"reason": str(err)})  # noqa: TRY400
+                return str(err)
+            self._replace(old, parts)
+            self._accepted()
+            log.info("reloaded")
+            return ""
+
+    def stop(self) -> None:
+        """Stop in the order of the data: no new scrapes, then no evaluations, then the lanes, then the rest."""
+        with self._lock, contextlib.ExitStack() as stack:
+            running, self._running = self._running, None
+            if self._database is not None:
+                stack.callback(self._database.close)
+            if self._server is not None:
+                stack.callback(self._server.stop)
+            if running is not None:
+                stack.callback(self._empty_lanes, running.pipeline.outbox)
+                stack.callback(running.timetable.stop)
+        log.info("stopped")
+
+    def snapshot(self) -> Snapshot:
+        running = self._running
+        if running is None:
+            return Snapshot([], [], ready=False)
+        pipeline = running.pipeline
+        return Snapshot(
+            list(pipeline.manager.groups), list(pipeline.loops), running.timetable.first_round_done.is_set()
+        )
+
+    def _assemble(self, parts: Parts, dispatcher: Dispatcher) -> Running:
+        self._window.retention = max(parts.config.storage.retention, longest_reach(parts.expressions))
+        wanted = wanted_names(parts.expressions)
+        for loop in parts.loops.values():
+            loop.wanted = wanted
+        outbox = Outbox(dict(parts.notifiers), self._report)
+        pipeline = Pipeline(
+            self._clock,
+            self._window,
+            tuple(parts.loops.values()),
+            parts.manager,
+            dispatcher,
+            outbox,
+            self._metrics,
+        )
+        return Running(parts, pipeline, Timetable(pipeline))
+
+    def _replace(self, old: Running, parts: Parts) -> None:
+        now = self._clock.now()
+        old.timetable.stop()
+        dispatcher = old.pipeline.dispatcher
+        orphans = parts.manager.take_over(old.parts.manager, now)
+        dispatcher.insert(orphans, now)
+        dispatcher.reconfigure(parts.config.route, parts.integrations, (), now)
+        new = self._assemble(parts, dispatcher)
+        new.pipeline.outbox.take_over(old.pipeline.outbox, now)
+        for key, loop in old.parts.loops.items():
+            if key not in parts.loops:
+                loop.stop(now)
+        parts.appender.retire(parts.appender.owners - parts.manager.owners, now)
+        self._running = new
+        new.timetable.start()
+
+    def _listen(self, config: Config) -> Server:
+        routes = Routes(self, self._registry, self._count_alerts)
+        return Server(create_app(routes), config.web.listen.host, config.web.listen.port)
+
+    def _accepted(self) -> None:
+        self._metrics.reload_successful.set(1)
+        self._metrics.reload_time.set(to_seconds(self._clock.now()))
+
+    def _count_alerts(self) -> None:
+        """Bring the gauges that are computed up to date."""
+        running = self._running
+        if running is None:
+            return
+        states = [
+            alert.state
+            for group in running.pipeline.manager.groups
+            for rule in group.alerting
+            for alert in list(rule.active.values())
+        ]
+        for state in (AlertState.PENDING, AlertState.FIRING):
+            self._metrics.alerts.labels(state.value).set(states.count(state))
+        self._metrics.notifications_waiting.set(sum(running.pipeline.outbox.waiting().values()))
+
+    def _report(self, attempt: Attempt) -> None:
+        delivery = attempt.delivery
+        told = {
+            "integration": delivery.integration,
+            "group": delivery.notification.group_key,
+            "reason": delivery.notification.reason.value,
+        }
+        self._metrics.notifications.labels(delivery.integration).inc()
+        if attempt.error is None:
+            log.info("notified", extra=told)
+            return
+        self._metrics.notifications_failed.labels(delivery.integration, attempt.error.reason).inc()
+        # Once, not at every attempt: the counter has the rest.
+        level = logging.ERROR if attempt.attempts == 1 else logging.DEBUG
+        log.log(level, "not notified: %s", attempt.error, extra=told | {"attempts": attempt.attempts})
+
+    @staticmethod
+    def _empty_lanes(outbox: Outbox) -> None:
+        if not outbox.stop(PATIENCE_SECONDS):
+            log.warning("notifications left behind", extra={"waiting": sum(outbox.waiting().values())})
+
+
+class _Keeper:
+    """Writes the notification log into the state file; a full disk must not keep anybody from being told."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def keep(self, key: LogKey, entry: Entry) -> None:
+        try:
+            self._database.save_nflog((*key, entry.at, entry.firing, entry.resolved))
+        except StateError as err:
+            log.error("state not written", extra={"reason": str(err)})  # noqa: TRY400
+
+
+def _notification_log(database: Database) -> NotificationLog:
+    entries = {
+        (group, integration): Entry(at, firing, resolved)
+        for group, integration, at, firing, resolved in database.nflog()
+    }
+    return NotificationLog(entries, _Keeper(database))
+
+
+def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
+    if old.storage.path != new.storage.path:
+        raise StartError("storage.path cannot change while the daemon runs: restart it")
+    if old.web.listen != new.web.listen:
+        raise StartError("web.listen cannot change while the daemon runs: restart it")

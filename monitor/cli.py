@@ -1,0 +1,110 @@
+"""The commands."""
+
+import os
+import queue
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monitor import __version__
+
+cli = typer.Typer(
+    name="vllm-monitor",
+    help="Tells the on-call engineer in Slack that a vLLM server is in trouble, why, and what to do.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="A configuration file; without one, flags and variables are all.")
+]
+TargetOption = Annotated[
+    list[str] | None,
+    typer.Option("--target", help="URL of a vLLM server, http://127.0.0.1:8000; may be given several times."),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"vllm-monitor {__version__}")
+        raise typer.Exit
+
+
+@cli.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Take what stands before the command."""
+
+
+@cli.command()
+def run(
+    config: ConfigOption = None,
+    target: TargetOption = None,
+    slack_channel: Annotated[str | None, typer.Option(help="Channel for SLACK_BOT_TOKEN.")] = None,
+    storage: Annotated[str | None, typer.Option(help="Folder that state is kept in.")] = None,
+    listen: Annotated[str | None, typer.Option(help="Address of the HTTP side; 127.0.0.1:9109.")] = None,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Watch vLLM servers and tell Slack."""
+    from monitor.app import App, StartError
+    from monitor.clock import SystemClock
+    from monitor.commands.settings import loader
+    from monitor.logs import configure
+
+    flags = {"slack_channel": slack_channel, "storage": storage, "listen": listen}
+    load = loader(config, target or [], flags, os.environ)
+    configure(log_level)
+    signals: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: signals.put(number))
+    app = App(load, SystemClock())
+    try:
+        app.start()
+    except StartError as err:
+        _fail(str(err))
+    while signals.get() == signal.SIGHUP:
+        app.reload()
+    app.stop()
+
+
+@cli.command()
+def check(config: Annotated[Path, typer.Argument(help="A configuration file, or a rule file.")]) -> None:
+    """Print every mistake of a configuration and of the rule files it names; exit 1 when there is one."""
+    from monitor.commands.check import check_file
+
+    mistakes, summary = check_file(config)
+    for mistake in mistakes:
+        print(mistake)
+    if any(not mistake.warning for mistake in mistakes):
+        raise typer.Exit(1)
+    print(summary)
+
+
+@cli.command()
+def demo(
+    scenario: Annotated[str, typer.Option(help="What the simulated vLLM lives through.")] = "overload",
+    seconds: Annotated[float, typer.Option(help="About how long it may take; 0: as fast as it goes.")] = 25.0,
+) -> None:
+    """Let a simulated vLLM live through an incident, and print what Slack would be told (or tell Slack)."""
+    from monitor.commands.demo import play
+
+    problem = play(scenario, seconds, os.environ)
+    if problem:
+        _fail(problem)
+
+
+def _fail(message: str) -> None:
+    print(message, file=sys.stderr)
+    raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    cli()
