@@ -1,0 +1,92 @@
+"""The image: small, without root, and with everything that the wheel is built from."""
+
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.dockerfile import Instruction, stages
+
+ROOT = Path(__file__).parents[2]
+BUILD, FINAL = stages(ROOT / "deploy" / "Dockerfile")
+
+
+def of(stage: list[Instruction], word: str) -> list[Instruction]:
+    return [instruction for instruction in stage if instruction.word == word]
+
+
+def copied_from_context() -> list[str]:
+    return [source for copy in of(BUILD, "COPY") for source in copy.rest.split()[:-1]]
+
+
+def test_both_stages_stand_on_one_named_base() -> None:
+    bases = {stage[0].rest.split()[0] for stage in (BUILD, FINAL)}
+    assert bases == {"python:3.13-slim-bookworm"}
+
+
+def test_the_program_runs_as_a_numbered_user_without_a_shell() -> None:
+    assert [user.rest for user in of(FINAL, "USER")] == ["65532:65532"]
+    assert of(FINAL, "ENTRYPOINT")[0].exec_form() == ["vllm-monitor"]
+    assert of(FINAL, "CMD")[0].exec_form() == ["run"]
+
+
+def test_nothing_needs_a_builder_newer_than_buildah_1_28() -> None:
+    assert not [one for stage in (BUILD, FINAL) for one in stage if "<<" in one.rest or "--link" in one.rest]
+
+
+def test_the_labels_say_what_it_is_where_it_comes_from_and_under_which_licence() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (label,) = of(FINAL, "LABEL")
+    assert f'org.opencontainers.image.description="{project["description"]}"' in label.rest
+    assert f'org.opencontainers.image.licenses="{project["license"]}"' in label.rest
+    assert 'org.opencontainers.image.source="https://' in label.rest
+
+
+def test_what_the_wheel_is_made_of_is_copied_and_not_ignored() -> None:
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = document["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {"pyproject.toml", document["project"]["readme"], *document["project"]["license-files"]}
+    needed |= {*wheel["packages"], *wheel["force-include"]}
+    copied = {source.removeprefix("./") for source in copied_from_context()}
+    assert copied == needed
+    assert all((ROOT / source).exists() for source in copied)
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    assert lines.index("*") < min(lines.index(f"!{source}") for source in copied)
+
+
+@contextmanager
+def listening(status: int) -> Iterator[int]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status if self.path == "/-/healthy" else 404)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class calls it so
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize(("status", "healthy"), [(200, True), (404, False), (503, False)])
+def test_the_health_check_asks_the_daemon_itself(status: int, *, healthy: bool) -> None:
+    program, flag, code = of(FINAL, "HEALTHCHECK")[0].exec_form()
+    assert (program, flag) == ("python", "-c")
+    with listening(status) as port:
+        checked = subprocess.run(
+            [sys.executable, flag, code.replace("9109", str(port))], capture_output=True, check=False
+        )
+    assert (checked.returncode == 0) is healthy
