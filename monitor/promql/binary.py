@@ -1,0 +1,176 @@
+"""Arithmetic and comparison between scalars and vectors."""
+
+from collections.abc import Callable, Sequence
+
+from monitor.model.instant import Instant
+from monitor.promql.arithmetic import Operation
+from monitor.promql.matching import Matching, Pairs, pair
+from monitor.promql.memo import Memo
+from monitor.promql.names import Unnamed, check_distinct
+from monitor.promql.node import Node, ScalarNode, VectorNode
+from monitor.promql.run import Run
+from monitor.promql.vector import NOTHING, Series, Vector
+
+Comparison = Callable[[float, float], bool]
+
+
+class Negation(VectorNode):
+    """`-v`: drops the name."""
+
+    __slots__ = ("_names", "_of", "children")
+
+    def __init__(self, of: VectorNode) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._of = of
+        self._names = Unnamed()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector = self._of.vector(run, at)
+        series = self._names.of(vector.series)
+        if run.is_range:
+            run.distinct(self, vector.series, series)
+        return Vector(series, [-value for value in vector.values])
+
+
+class ScalarNegation(ScalarNode):
+    __slots__ = ("_of", "children")
+
+    def __init__(self, of: ScalarNode) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._of = of
+
+    def value(self, run: Run, at: Instant) -> float:
+        return -self._of.value(run, at)
+
+
+class ScalarBinary(ScalarNode):
+    """Two scalars; a comparison gives 0 or 1."""
+
+    __slots__ = ("_left", "_operation", "_right", "children")
+
+    def __init__(self, operation: Operation | Comparison, left: ScalarNode, right: ScalarNode) -> None:
+        self.children = (left, right)
+        super().__init__()
+        self._operation = operation
+        self._left = left
+        self._right = right
+
+    def value(self, run: Run, at: Instant) -> float:
+        return float(self._operation(self._left.value(run, at), self._right.value(run, at)))
+
+
+class WithScalar(VectorNode):
+    """A vector and a scalar on either side."""
+
+    __slots__ = ("_left", "_right", "_names", "_operation", "children")
+
+    def __init__(self, operation: Callable[[float, float], float], left: Node, right: Node) -> None:
+        self.children = (left, right)
+        super().__init__()
+        self._operation = operation
+        self._left = left
+        self._right = right
+        self._names = Unnamed()
+
+    def sides(self, run: Run, at: Instant) -> tuple[Vector, list[float]]:
+        """Return the vector, and the results of the operation."""
+        operation, left, right = self._operation, self._left, self._right
+        if isinstance(left, VectorNode) and isinstance(right, ScalarNode):
+            vector, scalar = left.vector(run, at), right.value(run, at)
+            return vector, [operation(value, scalar) for value in vector.values]
+        assert isinstance(left, ScalarNode)  # noqa: S101 - tells the type checker what the builder ensures
+        assert isinstance(right, VectorNode)  # noqa: S101
+        scalar, vector = left.value(run, at), right.vector(run, at)
+        return vector, [operation(scalar, value) for value in vector.values]
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector, results = self.sides(run, at)
+        return Vector(self._names.of(vector.series), results)
+
+
+class BoolWithScalar(WithScalar):
+    """A comparison with `bool`: 0 or 1."""
+
+    __slots__ = ()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector, results = self.sides(run, at)
+        return Vector(self._names.of(vector.series), [1.0 if true else 0.0 for true in results])
+
+
+class FilterWithScalar(WithScalar):
+    """A comparison that filters: elements keep value and name."""
+
+    __slots__ = ()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector, results = self.sides(run, at)
+        return vector.kept([index for index, true in enumerate(results) if true])
+
+
+class BetweenVectors(VectorNode):
+    """Two vectors, element by element."""
+
+    __slots__ = ("_left", "_operation", "_pairs", "_right", "children")
+    # Whether a result keeps the metric name of the "many" side.
+    named = False
+
+    def __init__(self, operation: Callable[[float, float], float], matching: Matching, left: VectorNode, right: VectorNode) -> None:
+        self.children = (left, right)
+        super().__init__()
+        self._operation = operation
+        self._left = left
+        self._right = right
+        named = self.named
+        self._pairs: Memo[tuple[Series, Series], Pairs] = Memo(lambda sides: pair(matching, *sides, named=named))
+
+    def _meet(self, run: Run, at: Instant) -> tuple[Pairs, Sequence[float], Sequence[float], list[float]] | None:
+        left, right = self._left.vector(run, at), self._right.vector(run, at)
+        if not left.series or not right.series:
+            return None
+        pairs = self._pairs.of((left.series, right.series))
+        lefts = [left.values[k] for k in pairs.left]
+        rights = [right.values[k] for k in pairs.right]
+        return pairs, lefts, rights, list(map(self._operation, lefts, rights))
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        met = self._meet(run, at)
+        if met is None:
+            return NOTHING
+        pairs, _, _, results = met
+        return self._checked(pairs, Vector(pairs.result, results))
+
+    def _checked(self, pairs: Pairs, vector: Vector) -> Vector:
+        if not pairs.unique:
+            check_distinct(vector.series)
+        return vector
+
+
+class BoolBetweenVectors(BetweenVectors):
+    """A comparison with `bool`: 0 or 1."""
+
+    __slots__ = ()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        met = self._meet(run, at)
+        if met is None:
+            return NOTHING
+        pairs, _, _, results = met
+        return self._checked(pairs, Vector(pairs.result, [1.0 if true else 0.0 for true in results]))
+
+
+class FilterBetweenVectors(BetweenVectors):
+    """A comparison that filters: the left value stays."""
+
+    __slots__ = ()
+    named = True
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        met = self._meet(run, at)
+        if met is None:
+            return NOTHING
+        pairs, lefts, _, results = met
+        kept = Vector(pairs.result, lefts).kept([index for index, true in enumerate(results) if true])
+        return self._checked(pairs, kept)

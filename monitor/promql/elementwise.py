@@ -1,0 +1,92 @@
+"""Functions that change each element of a vector by itself: round, clamp, the mathematics, the dates, timestamp."""
+
+import math
+from collections.abc import Callable
+
+from monitor.model.instant import Instant
+from monitor.promql.mathematics import to_nearest
+from monitor.promql.names import Unnamed
+from monitor.promql.node import ScalarNode, VectorNode
+from monitor.promql.run import Run
+from monitor.promql.selector import InstantSelector
+from monitor.promql.vector import NOTHING, Vector
+
+
+class Elementwise(VectorNode):
+    """A function of the value alone, such as `abs(v)` or `hour(v)`."""
+
+    __slots__ = ("_function", "_names", "_of", "children")
+
+    def __init__(self, function: Callable[[float], float], of: VectorNode) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._function = function
+        self._of = of
+        self._names = Unnamed()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector = self._of.vector(run, at)
+        return Vector(self._names.of(vector.series), list(map(self._function, vector.values)))
+
+
+class Round(VectorNode):
+    """`round(v, to_nearest)`."""
+
+    __slots__ = ("_names", "_nearest", "_of", "children")
+
+    def __init__(self, of: VectorNode, nearest: ScalarNode) -> None:
+        self.children = (of, nearest)
+        super().__init__()
+        self._of = of
+        self._nearest = nearest
+        self._names = Unnamed()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector, nearest = self._of.vector(run, at), self._nearest.value(run, at)
+        return Vector(self._names.of(vector.series), [to_nearest(value, nearest) for value in vector.values])
+
+
+class Clamp(VectorNode):
+    """`clamp(v, min, max)`, and clamp_min and clamp_max with one bound infinite. A NaN bound makes every value NaN."""
+
+    __slots__ = ("_high", "_low", "_names", "_of", "children")
+
+    def __init__(self, of: VectorNode, low: ScalarNode, high: ScalarNode) -> None:
+        self.children = (of, low, high)
+        super().__init__()
+        self._of = of
+        self._low = low
+        self._high = high
+        self._names = Unnamed()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector, low, high = self._of.vector(run, at), self._low.value(run, at), self._high.value(run, at)
+        if low > high:
+            return NOTHING
+        series = self._names.of(vector.series)
+        if math.isnan(low) or math.isnan(high):
+            return Vector(series, [math.nan] * len(series))
+        # The value comes first: a NaN value stays NaN.
+        return Vector(series, [max(min(value, high), low) for value in vector.values])
+
+
+class Timestamp(VectorNode):
+    """`timestamp(v)`: the time of the sample if `v` is a selector, else the time of evaluation."""
+
+    __slots__ = ("_names", "_of", "children")
+
+    def __init__(self, of: VectorNode) -> None:
+        self.children = (of,)
+        super().__init__()
+        # Of anything but a selector it is the time of evaluation, even where the values do not move.
+        self.moving = self.moving or not isinstance(of, InstantSelector)
+        self._of = of
+        self._names = Unnamed()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        if isinstance(self._of, InstantSelector):
+            vector = self._of.times(run, at)
+        else:
+            vector = self._of.vector(run, at)
+            vector = Vector(vector.series, [at / 1000] * len(vector.series))
+        return Vector(self._names.of(vector.series), vector.values)

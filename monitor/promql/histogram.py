@@ -1,0 +1,96 @@
+"""histogram_quantile and histogram_fraction on classic histograms."""
+
+import math
+
+from monitor.model.instant import Instant
+from monitor.model.labels import BUCKET, METRIC_NAME, quoted
+from monitor.promql.buckets import Histograms, fraction, histograms, quantile, rising
+from monitor.promql.lex import Position
+from monitor.promql.memo import Memo
+from monitor.promql.names import check_distinct
+from monitor.promql.node import ScalarNode, VectorNode
+from monitor.promql.quantile import check_quantile
+from monitor.promql.run import Run
+from monitor.promql.vector import Series, Vector
+
+
+def _distinct(series: Series) -> Histograms:
+    found = histograms(series)
+    check_distinct(tuple(found.labels))
+    return found
+
+
+class HistogramNode(VectorNode):
+    """A call that makes one element of each histogram in a vector."""
+
+    __slots__ = ("_histograms", "_of", "_position")
+
+    def __init__(self, of: VectorNode, position: Position) -> None:
+        super().__init__()
+        self._of = of
+        self._position = position
+        self._histograms = Memo(_distinct)
+
+    def _found(self, run: Run, at: Instant) -> tuple[Histograms, Vector]:
+        vector = self._of.vector(run, at)
+        found = self._histograms.of(vector.series)
+        for labels in found.malformed:
+            name = f" for metric name {quoted(labels.name)}" if labels.name else ""
+            run.warn(
+                f'bucket label "le" is missing or has a malformed value of {quoted(labels.value(BUCKET))}{name}', self._position
+            )
+        return found, vector
+
+
+class HistogramQuantile(HistogramNode):
+    """`histogram_quantile(q, buckets)`."""
+
+    __slots__ = ("_q", "_q_position", "children")
+
+    def __init__(self, q: ScalarNode, of: VectorNode, q_position: Position, position: Position) -> None:
+        self.children = (q, of)
+        super().__init__(of, position)
+        self._q = q
+        self._q_position = q_position
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        q = self._q.value(run, at)
+        check_quantile(run, q, self._q_position)
+        found, vector = self._found(run, at)
+        results = [self._one(run, q, found, index, vector) for index in range(len(found.labels))]
+        return Vector(found.labels, results)
+
+    def _one(self, run: Run, q: float, found: Histograms, index: int, vector: Vector) -> float:
+        if not 0 <= q <= 1:
+            return math.nan if q != q else math.copysign(math.inf, q)  # noqa: PLR0124 - NaN
+        histogram = found.histograms[index]
+        if histogram.bounds[-1] != math.inf:
+            return math.nan
+        counts = histogram.counts(vector.values)
+        if rising(counts):
+            name = vector.series[histogram.members[0][0]].value(METRIC_NAME)
+            run.inform(
+                "input to histogram_quantile needed to be fixed for monotonicity (see "
+                "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile)"
+                + (f" for metric name {quoted(name)}" if name else ""),
+                self._position,
+            )
+        return quantile(q, histogram.bounds, counts)
+
+
+class HistogramFraction(HistogramNode):
+    """`histogram_fraction(lower, upper, buckets)`."""
+
+    __slots__ = ("_lower", "_upper", "children")
+
+    def __init__(self, lower: ScalarNode, upper: ScalarNode, of: VectorNode, position: Position) -> None:
+        self.children = (lower, upper, of)
+        super().__init__(of, position)
+        self._lower = lower
+        self._upper = upper
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        lower, upper = self._lower.value(run, at), self._upper.value(run, at)
+        found, vector = self._found(run, at)
+        results = [fraction(lower, upper, one.bounds, one.counts(vector.values)) for one in found.histograms]
+        return Vector(found.labels, results)

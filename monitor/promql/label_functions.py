@@ -1,0 +1,84 @@
+"""label_replace and label_join."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from monitor.model.instant import Instant
+from monitor.model.labels import Labels
+from monitor.promql.memo import Memo
+from monitor.promql.names import check_distinct
+from monitor.promql.node import VectorNode
+from monitor.promql.run import Run
+from monitor.promql.vector import Series, Vector
+
+
+class Relabel(VectorNode):
+    """A vector whose label sets are changed one by one."""
+
+    __slots__ = ("_of", "_series", "children")
+
+    def __init__(self, change: Callable[[Labels], Labels], of: VectorNode) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._of = of
+
+        def changed(series: Series) -> Series:
+            found = tuple([change(labels) for labels in series])
+            check_distinct(found)
+            return found
+
+        self._series = Memo(changed)
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        vector = self._of.vector(run, at)
+        return Vector(self._series.of(vector.series), vector.values)
+
+
+def replace(to: str, template: str, source: str, pattern: Any) -> Callable[[Labels], Labels]:
+    """Return what `label_replace(v, to, template, source, regex)` does; `pattern` is compiled and anchored."""
+    names = {name: index for name, index in pattern.groupindex.items()}
+    parts = expand_template(template, names, pattern.groups)
+
+    def change(labels: Labels) -> Labels:
+        found = pattern.fullmatch(labels.value(source))
+        if found is None:
+            return labels
+        value = "".join([part if isinstance(part, str) else found.group(part) or "" for part in parts])
+        return labels.with_({to: value})
+
+    return change
+
+
+_VARIABLE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})")
+
+
+def expand_template(template: str, names: dict[str, int], groups: int) -> Sequence[str | int]:
+    """
+    Split a replacement into texts and group numbers.
+
+    reference: Go, regexp Expand: `$1x` is the group named "1x"; a group that does not exist is empty; `$$` is a dollar.
+    """
+    parts: list[str | int] = []
+    at = 0
+    for found in _VARIABLE.finditer(template):
+        parts.append(template[at : found.start()])
+        at = found.end()
+        name = found.group(2) or found.group(3)
+        if found.group(1):
+            parts.append("$")
+        elif name.isdecimal():
+            if int(name) <= groups:
+                parts.append(int(name))
+        elif name in names:
+            parts.append(names[name])
+    return [*parts, template[at:]]
+
+
+def join(to: str, separator: str, sources: Sequence[str]) -> Callable[[Labels], Labels]:
+    """Return what `label_join(v, to, separator, sources...)` does."""
+
+    def change(labels: Labels) -> Labels:
+        return labels.with_({to: separator.join([labels.value(source) for source in sources])})
+
+    return change

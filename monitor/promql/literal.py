@@ -1,0 +1,65 @@
+"""Leaves of scalar expressions."""
+
+from monitor.model.instant import Instant
+from monitor.promql.node import ScalarNode, VectorNode
+from monitor.promql.run import Run
+from monitor.model.labels import EMPTY
+from monitor.promql.vector import Vector
+from math import nan
+
+_ALONE = (EMPTY,)
+
+
+class Number(ScalarNode):
+    """A number or a duration in seconds."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: float) -> None:
+        super().__init__()
+        self.number = number
+
+    def value(self, run: Run, at: Instant) -> float:  # noqa: ARG002 - it is the same at all times
+        return self.number
+
+
+class Time(ScalarNode):
+    """`time()`: the time of evaluation, in seconds."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.moving = True
+
+    def value(self, run: Run, at: Instant) -> float:  # noqa: ARG002 - part of the signature
+        return at / 1000
+
+
+class ToScalar(ScalarNode):
+    """`scalar(v)`: the only element, else NaN."""
+
+    __slots__ = ("_of", "children")
+
+    def __init__(self, of: VectorNode) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._of = of
+
+    def value(self, run: Run, at: Instant) -> float:
+        values = self._of.vector(run, at).values
+        return values[0] if len(values) == 1 else nan
+
+
+class ToVector(VectorNode):
+    """`vector(s)`: one element without labels."""
+
+    __slots__ = ("_of", "children")
+
+    def __init__(self, of: ScalarNode) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._of = of
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        return Vector(_ALONE, (self._of.value(run, at),))

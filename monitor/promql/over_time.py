@@ -1,0 +1,168 @@
+"""
+Functions of one series over a range: the `_over_time` family, changes, resets, irate, idelta.
+
+reference: Prometheus 3.5, promql/functions.go. Each function takes the times and values of at least one sample.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from monitor.model.instant import Instant
+from monitor.promql import sums
+from monitor.promql.names import Unnamed
+from monitor.promql.node import MatrixNode, ScalarNode, VectorNode
+from monitor.promql.quantile import check_quantile, quantile
+from monitor.promql.run import Run
+from monitor.promql.selector import present
+from monitor.promql.vector import Vector
+from monitor.promql.lex import Position
+
+Over = Callable[[Sequence[Instant], Sequence[float]], float | None]
+
+
+def _sum(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return sums.total(values)
+
+
+def _avg(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return sums.mean(values)
+
+
+def _count(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return float(len(values))
+
+
+def _last(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return values[-1]
+
+
+def _present(_: Sequence[Instant], __: Sequence[float]) -> float:
+    return 1.0
+
+
+def _max(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return greatest(values)
+
+
+def _min(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return least(values)
+
+
+def _stdvar(_: Sequence[Instant], values: Sequence[float]) -> float:
+    mean = lost_mean = squares = lost_squares = 0.0
+    for count, value in enumerate(values, 1):
+        delta = value - (mean + lost_mean)
+        mean, lost_mean = sums.add(delta / count, mean, lost_mean)
+        squares, lost_squares = sums.add(delta * (value - (mean + lost_mean)), squares, lost_squares)
+    return (squares + lost_squares) / len(values)
+
+
+def _stddev(times: Sequence[Instant], values: Sequence[float]) -> float:
+    return math.sqrt(_stdvar(times, values))
+
+
+def _changes(_: Sequence[Instant], values: Sequence[float]) -> float:
+    # NaN after NaN is no change.
+    return float(sum(now != before and (now == now or before == before) for before, now in pairwise(values)))  # noqa: PLR0124
+
+
+def _resets(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return float(sum(now < before for before, now in pairwise(values)))
+
+
+def _irate(times: Sequence[Instant], values: Sequence[float]) -> float | None:
+    if len(values) < 2 or times[-1] == times[-2]:  # noqa: PLR2004 - a change needs two
+        return None
+    rise = values[-1] if values[-1] < values[-2] else values[-1] - values[-2]
+    return rise / ((times[-1] - times[-2]) / 1000)
+
+
+def _idelta(times: Sequence[Instant], values: Sequence[float]) -> float | None:
+    if len(values) < 2 or times[-1] == times[-2]:  # noqa: PLR2004 - a change needs two
+        return None
+    return values[-1] - values[-2]
+
+
+def greatest(values: Sequence[float]) -> float:
+    """Return the greatest value; NaN only if there is nothing else."""
+    found = max(values)
+    return found if found == found and not math.isnan(values[0]) else _real(values, max)  # noqa: PLR0124 - NaN
+
+
+def least(values: Sequence[float]) -> float:
+    """Return the least value; NaN only if there is nothing else."""
+    found = min(values)
+    return found if found == found and not math.isnan(values[0]) else _real(values, min)  # noqa: PLR0124 - NaN
+
+
+def _real(values: Sequence[float], choose: Callable[[list[float]], float]) -> float:
+    real = [value for value in values if not math.isnan(value)]
+    return choose(real) if real else math.nan
+
+
+OVER_TIME: dict[str, Over] = {
+    "sum_over_time": _sum,
+    "avg_over_time": _avg,
+    "count_over_time": _count,
+    "last_over_time": _last,
+    "present_over_time": _present,
+    "max_over_time": _max,
+    "min_over_time": _min,
+    "stdvar_over_time": _stdvar,
+    "stddev_over_time": _stddev,
+    "changes": _changes,
+    "resets": _resets,
+    "irate": _irate,
+    "idelta": _idelta,
+}
+KEEPS_NAME = frozenset({"last_over_time"})
+
+
+class OverTime(VectorNode):
+    """A call of one of `OVER_TIME`."""
+
+    __slots__ = ("_function", "_names", "_of", "children")
+
+    def __init__(self, function: Over, of: MatrixNode, *, keeps_name: bool = False) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._function = function
+        self._of = of
+        self._names = None if keeps_name else Unnamed()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        matrix = self._of.matrix(run, at)
+        function = self._function
+        found = present(matrix.series, [function(times, values) if values else None for times, values in matrix.points])
+        if self._names is None:
+            return found
+        series = self._names.of(found.series)
+        if run.is_range:
+            run.distinct(self, found.series, series)
+        return Vector(series, found.values)
+
+
+class QuantileOverTime(VectorNode):
+    """`quantile_over_time(q, x[5m])`."""
+
+    __slots__ = ("_names", "_of", "_position", "_q", "children")
+
+    def __init__(self, q: ScalarNode, of: MatrixNode, position: Position) -> None:
+        self.children = (q, of)
+        super().__init__()
+        self._q = q
+        self._of = of
+        self._position = position
+        self._names = Unnamed()
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        matrix = self._of.matrix(run, at)
+        q = self._q.value(run, at)
+        found = present(matrix.series, [quantile(q, values) if values else None for _, values in matrix.points])
+        if found.series:
+            check_quantile(run, q, self._position)
+        series = self._names.of(found.series)
+        if run.is_range:
+            run.distinct(self, found.series, series)
+        return Vector(series, found.values)

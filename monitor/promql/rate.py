@@ -1,0 +1,170 @@
+"""
+rate, increase and delta: the change over a range, extrapolated to its ends.
+
+reference: Prometheus 3.5, promql/functions.go extrapolatedRate: the order of the operations is theirs.
+Where a column notes its resets only the two ends of the range are read; `change` is the plain form of the same.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monitor.model.instant import Instant
+from monitor.promql.lex import Position
+from monitor.promql.memo import Memo
+from monitor.promql.names import Unnamed
+from monitor.promql.node import MatrixNode, VectorNode
+from monitor.promql.range_selector import RangeSelector, block_points
+from monitor.promql.run import Run
+from monitor.promql.selector import present
+from monitor.promql.vector import Points, Series, Vector
+from monitor.storage.column import Block, Column
+
+_CLOSE = 1.1
+_COUNTER_ENDINGS = ("_total", "_sum", "_count", "_bucket")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What sets rate, increase and delta apart."""
+
+    counter: bool
+    per_second: bool
+
+
+RATE = Kind(counter=True, per_second=True)
+INCREASE = Kind(counter=True, per_second=False)
+DELTA = Kind(counter=False, per_second=False)
+
+
+class Extrapolation:
+    """From the change between the first and the last of `count` samples to the change over `(after, until]`."""
+
+    __slots__ = ("_interval", "_kind", "_seconds", "_tail", "_to_start")
+
+    def __init__(self, kind: Kind, after: Instant, until: Instant, ends: tuple[Instant, Instant], count: int) -> None:
+        first, last = ends
+        to_start, to_end = (first - after) / 1000, (until - last) / 1000
+        self._interval = (last - first) / 1000
+        average = self._interval / (count - 1)
+        threshold = average * _CLOSE
+        self._to_start = average / 2 if to_start >= threshold else to_start
+        self._tail = average / 2 if to_end >= threshold else to_end
+        self._seconds = (until - after) / 1000
+        self._kind = kind
+
+    def change(self, first: float, change: float) -> float:
+        """Return the result for a series that starts at `first` and changes by `change`."""
+        to_start, interval = self._to_start, self._interval
+        if self._kind.counter and change > 0 and first >= 0:
+            # A counter was never below zero: it is not extrapolated beyond the point where it would have been.
+            to_zero = interval * (first / change)
+            to_start = min(to_start, to_zero)
+        factor = (interval + to_start + self._tail) / interval
+        if self._kind.per_second:
+            factor /= self._seconds
+        return change * factor
+
+
+def change(kind: Kind, points: Points, after: Instant, until: Instant) -> float | None:
+    """Return the result of one series from all its samples in the range."""
+    times, values = points
+    if len(values) < 2:  # noqa: PLR2004 - a change needs two
+        return None
+    rise = values[-1] - values[0]
+    if kind.counter:
+        previous = values[0]
+        for value in values:
+            if value < previous:
+                rise += previous
+            previous = value
+    return Extrapolation(kind, after, until, (times[0], times[-1]), len(values)).change(values[0], rise)
+
+
+class Change(VectorNode):
+    """A call of rate, increase or delta."""
+
+    __slots__ = ("_gauges", "_kind", "_names", "_of", "_position", "children")
+
+    def __init__(self, kind: Kind, of: MatrixNode, position: Position) -> None:
+        self.children = (of,)
+        super().__init__()
+        self._kind = kind
+        self._of = of
+        self._position = position
+        self._names = Unnamed()
+        self._gauges = Memo(not_counters)
+
+    def vector(self, run: Run, at: Instant) -> Vector:
+        found = self._changes(run, at)
+        series = self._names.of(found.series)
+        if run.is_range:
+            run.distinct(self, found.series, series)
+        if self._kind.counter:
+            for name in self._gauges.of(found.series):
+                run.inform(
+                    f'metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "{name}"',
+                    self._position,
+                )
+        return Vector(series, found.values)
+
+    def _changes(self, run: Run, at: Instant) -> Vector:
+        node, kind = self._of, self._kind
+        if not isinstance(node, RangeSelector):
+            matrix = node.matrix(run, at)
+            changes = [change(kind, points, matrix.after, matrix.until) for points in matrix.points]
+            return present(matrix.series, changes)
+        selected = node.selection.of(run)
+        until = node.shift.apply(run, at)
+        changes = []
+        for block, columns in selected.blocks:
+            changes += block_changes(run, kind, block, columns, (until - node.range, until))
+        return present(selected.series, changes)
+
+
+def not_counters(series: Series) -> Sequence[str]:
+    """Return the metric names that are not those of counters, each once."""
+    names = {labels.name: None for labels in series}
+    return tuple(name for name in names if name and not name.endswith(_COUNTER_ENDINGS))
+
+
+def block_changes(
+    run: Run, kind: Kind, block: Block, columns: Sequence[Column], window: tuple[Instant, Instant]
+) -> list[float | None]:
+    """Return the result of each column of a block over `window`, open at its start."""
+    times, base = block.view
+    start, end = bisect_right(times, window[0]) + base, bisect_right(times, window[1]) + base
+    if end - start < 2:  # noqa: PLR2004 - a change needs two
+        return [None] * len(columns)
+    last = end - 1
+    extrapolate = Extrapolation(kind, *window, (times[start - base], times[last - base]), end - start).change
+    changes: list[float | None] = []
+    for column in columns:
+        gaps, resets = column.gaps, column.resets
+        values, first = column.view
+        if first > start or last - first >= len(values) or (gaps and gaps[-1] >= start):
+            changes.append(_scan(run, kind, column, window))
+            continue
+        before = values[start - first]
+        rise = values[last - first] - before
+        if rise - rise != 0.0 or (kind.counter and not column.counter):
+            changes.append(_scan(run, kind, column, window))
+            continue
+        if kind.counter and resets and resets[-1] > start:
+            rise += _lost(values, first, resets[bisect_right(resets, start) : bisect_right(resets, last)])
+        changes.append(extrapolate(before, rise))
+    run.touch(2 * len(columns))
+    return changes
+
+
+def _scan(run: Run, kind: Kind, column: Column, window: tuple[Instant, Instant]) -> float | None:
+    points = block_points(column.block, (column,), *window)[0]
+    run.touch(len(points[1]))
+    return change(kind, points, *window)
+
+
+def _lost(values: Sequence[float], first: int, resets: Sequence[int]) -> float:
+    """Return the sum of the values that the counter fell from in the rows `resets`."""
+    # There are no gaps here, so the value before a reset is in the row before. (`Column.before` holds the same, but a
+    # reader would have to take two lists at one time.)
+    return sum([values[row - 1 - first] for row in resets])

@@ -1,0 +1,130 @@
+"""One evaluation of a plan: its times, what it may cost, what it has found so far."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from monitor.clock import monotonic_seconds
+from monitor.model.instant import MINUTE, Duration, Instant
+from monitor.model.labels import Labels
+from monitor.model.matcher import Matcher
+from monitor.promql.error import ErrorKind, PromqlError
+from monitor.promql.lex import Position
+from monitor.promql.vector import Series
+from monitor.storage.column import Column
+
+LOOKBACK: Duration = 5 * MINUTE
+# How much work may pass between two looks at the clock.
+_CLOCK_EVERY = 20_000
+_STEP_COST = 100
+
+
+class Queryable(Protocol):
+    """Where samples are read from. The same object must come back while the set of series does not change."""
+
+    def select(self, matchers: Sequence[Matcher]) -> Sequence[Column]:
+        """Return the series that satisfy all matchers, each label set once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may cost: samples read, seconds of wall time."""
+
+    samples: int = 50_000_000
+    seconds: float = 120.0
+
+
+class Run:
+    """The state of one evaluation; never shared between threads."""
+
+    __slots__ = (
+        "_deadline",
+        "_limits",
+        "_now",
+        "_origins",
+        "_spent",
+        "_touched",
+        "caches",
+        "end",
+        "infos",
+        "lookback",
+        "start",
+        "step",
+        "storage",
+        "subquery_step",
+        "warnings",
+    )
+
+    def __init__(  # noqa: PLR0913 - made in one place, by the engine
+        self,
+        storage: Queryable,
+        *,
+        start: Instant,
+        end: Instant,
+        step: Duration,
+        lookback: Duration = LOOKBACK,
+        subquery_step: Duration = MINUTE,
+        limits: Limits | None = None,
+        now: Callable[[], float] = monotonic_seconds,
+    ) -> None:
+        self.storage = storage
+        self.start, self.end, self.step = start, end, step
+        self.lookback = lookback
+        self.subquery_step = subquery_step
+        self.warnings: dict[str, None] = {}
+        self.infos: dict[str, None] = {}
+        # What nodes remember within this evaluation, by node.
+        self.caches: dict[object, object] = {}
+        self._origins: dict[object, tuple[Series | None, dict[Labels, Labels]]] = {}
+        self._limits = limits or Limits()
+        self._now = now
+        self._deadline = now() + self._limits.seconds
+        self._touched = 0
+        self._spent = 0
+
+    @property
+    def is_range(self) -> bool:
+        return self.start != self.end
+
+    def touch(self, samples: int) -> None:
+        """Account for `samples` that were read. Raises PromqlError beyond the limits."""
+        self._touched += samples
+        if self._touched > self._limits.samples:
+            raise PromqlError(f"query processing would load too many samples: more than {self._limits.samples}")
+        self._spend(samples)
+
+    def tick(self) -> None:
+        """Account for one step of the query or of a subquery. Raises PromqlError when the time is over."""
+        self._spend(_STEP_COST)
+
+    def _spend(self, work: int) -> None:
+        self._spent += work
+        if self._spent >= _CLOCK_EVERY:
+            self._spent = 0
+            if self._now() > self._deadline:
+                raise PromqlError("query timed out in expression evaluation", kind=ErrorKind.TIMEOUT)
+
+    def warn(self, message: str, position: Position) -> None:
+        self.warnings[f"PromQL warning: {message} ({position[0]}:{position[1]})"] = None
+
+    def inform(self, message: str, position: Position) -> None:
+        self.infos[f"PromQL info: {message} ({position[0]}:{position[1]})"] = None
+
+    def distinct(self, node: object, series: Series, results: Series) -> None:
+        """
+        Check that `results`, made of `series`, are distinct over all steps of the query, not only at this one.
+
+        So Prometheus does where a node's series are made before its steps. Raises PromqlError.
+        """
+        seen, origins = self._origins.get(node, (None, {}))
+        if seen is series:
+            return
+        for result, origin in zip(results, series, strict=True):
+            if origins.setdefault(result, origin) != origin:
+                raise same_labelset()
+        self._origins[node] = (series, origins)
+
+
+def same_labelset() -> PromqlError:
+    return PromqlError("vector cannot contain metrics with the same labelset")

@@ -1,0 +1,48 @@
+"""Subqueries: `expression[1h:1m]`, the expression evaluated at each step of a range."""
+
+from collections.abc import Sequence
+
+from monitor.model.instant import Duration, Instant
+from monitor.promql.node import MatrixNode, VectorNode
+from monitor.promql.run import Run
+from monitor.promql.selector import Shift
+from monitor.promql.vector import Matrix, Vector, transposed
+
+
+class Subquery(MatrixNode):
+    """The values of an expression at the multiples of `step` in `(t - range, t]`."""
+
+    __slots__ = ("_of", "_step", "children", "range", "shift")
+
+    def __init__(self, of: VectorNode, shift: Shift, range_: Duration, step: Duration | None) -> None:
+        self.children = (of,)
+        super().__init__()
+        self.moving = not shift.fixed
+        self._of = of
+        self.shift = shift
+        self.range = range_
+        self._step = step
+
+    def matrix(self, run: Run, at: Instant) -> Matrix:
+        until = self.shift.apply(run, at)
+        after = until - self.range
+        step = self._step or run.subquery_step
+        times = range((after // step + 1) * step, until + 1, step)
+        vectors = self._vectors(run, times)
+        series, points = transposed(times, vectors)
+        run.touch(sum([len(values) for _, values in points]))
+        return Matrix(series, points, after, until)
+
+    def _vectors(self, run: Run, times: Sequence[Instant]) -> Sequence[Vector]:
+        # The steps of a subquery are the same whatever the time of evaluation, so a range query shares them.
+        before = run.caches.get(self)
+        known: dict[Instant, Vector] = before if isinstance(before, dict) else {}
+        found: dict[Instant, Vector] = {}
+        for time in times:
+            vector = known.get(time)
+            if vector is None:
+                run.tick()
+                vector = self._of.vector(run, time)
+            found[time] = vector
+        run.caches[self] = found
+        return tuple(found.values())
