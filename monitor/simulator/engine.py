@@ -32,6 +32,8 @@ class Engine:
         self.admitting = True
         self.running: list[Request] = []
         self.waiting: deque[Request] = deque()
+        # What arrives during a step is not seen, nor counted as waiting, before the next one.
+        self._arrived: list[Request] = []
         # One block is the null block of V1; V0 has none.
         self.pool = BlockPool(server.num_gpu_blocks - 1 if server.v1 else server.num_gpu_blocks)
         self._server = server
@@ -45,14 +47,14 @@ class Engine:
 
     @property
     def load(self) -> int:
-        return len(self.running) + len(self.waiting)
+        return len(self.running) + len(self.waiting) + len(self._arrived)
 
     @property
     def frozen(self) -> bool:
         return self._left is not None
 
     def submit(self, request: Request, now: float) -> None:
-        self.waiting.append(request)
+        self._arrived.append(request)
         self.wake(now)
 
     def abort(self, request: Request) -> None:
@@ -65,6 +67,10 @@ class Engine:
             self._free(request)
         elif request in self.waiting:
             self.waiting.remove(request)
+        else:
+            self._arrived.remove(request)
+        if not self._batch and not self.frozen:
+            self._show()
 
     def wake(self, now: float) -> None:
         """Begin a step unless one is in progress."""
@@ -89,6 +95,14 @@ class Engine:
             self.abort(request)
         self._aborted.clear()
         self.wake(now)
+
+    def sleep(self, now: float, level: int) -> None:
+        self.freeze(now)
+        self._measures.sleep_state("weights_offloaded" if level == 1 else "discard_all")
+
+    def wake_up(self, now: float) -> None:
+        self.thaw(now)
+        self._measures.sleep_state("awake")
 
     def complete(self) -> None:
         """Take what the step in progress computed, then begin the next one."""
@@ -157,6 +171,8 @@ class Engine:
     def _begin(self, now: float) -> None:
         self._began = now
         self._batch = []
+        self.waiting.extend(self._arrived)
+        self._arrived.clear()
         budget, preempted = self._continue_running()
         # After a preemption nobody is let in within the same step.
         if self.waiting and self.admitting and not preempted:

@@ -5,6 +5,7 @@ from functools import singledispatch
 
 from monitor.simulator.engine import Engine
 from monitor.simulator.script import (
+    Asleep,
     BadPage,
     Errors,
     Fault,
@@ -47,6 +48,19 @@ def _(fault: Hang, world: World, start: float) -> None:
     def end(now: float) -> None:
         for engine in _engines(world, fault.engine):
             engine.thaw(now)
+
+    _between(world, start, fault, begin, end)
+
+
+@plan.register
+def _(fault: Asleep, world: World, start: float) -> None:
+    def begin(now: float) -> None:
+        for engine in _engines(world):
+            engine.sleep(now, fault.level)
+
+    def end(now: float) -> None:
+        for engine in _engines(world):
+            engine.wake_up(now)
 
     _between(world, start, fault, begin, end)
 

@@ -16,9 +16,14 @@ class EngineMeasures:
         self.meter = meter
         self._caching = server.enable_prefix_caching
         self._values = meter.values
+        self.sleep_state("awake")
         # With --disable-log-stats there is no page to show them on.
         self._latency = meter.histograms.get("itl") or Histogram(())
         self._iteration = meter.histograms.get("iteration") or Histogram(())
+
+    def sleep_state(self, state: str) -> None:
+        for each in ("awake", "weights_offloaded", "discard_all"):
+            self._values[f"sleep:{each}"] = float(each == state)
 
     def gauges(self, running: int, waiting: int, usage: float) -> None:
         values = self._values

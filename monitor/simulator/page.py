@@ -30,7 +30,7 @@ def number(value: float) -> str:
     if value < _WITHOUT_EXPONENT or not dot or "e" in fraction:
         return "+Inf" if text == "inf" else text
     mantissa = f"{whole[0]}.{whole[1:]}{fraction}".rstrip("0.")
-    return f"{mantissa}e+0{len(whole) - 1}"
+    return f"{mantissa}e+{len(whole) - 1:02d}"
 
 
 def _series(name: str, labels: Pairs) -> str:

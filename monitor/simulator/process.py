@@ -43,7 +43,6 @@ class Process:
         self._front = Meter.with_histograms(bounds)
         meters = [Meter.with_histograms(bounds) for _ in range(server.data_parallel_size)]
         for meter in meters:
-            meter.values["sleep:awake"] = 1
             if not server.v1:
                 # source: V0's warm-up leaves one empty step in the histogram.
                 meter.observe("iteration", 0)

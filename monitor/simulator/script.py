@@ -182,7 +182,16 @@ class SlowPage:
     drip: Duration = 0
 
 
-Fault = Hang | Slowdown | NoAdmission | Errors | Killed | Restart | Unreachable | BadPage | SlowPage
+@dataclass(frozen=True, slots=True)
+class Asleep:
+    """The engine sleeps, as /sleep tells it to: nothing runs, gauges stand still; level 2 drops the weights."""
+
+    at: Duration
+    duration: Duration
+    level: int = 1
+
+
+Fault = Asleep | Hang | Slowdown | NoAdmission | Errors | Killed | Restart | Unreachable | BadPage | SlowPage
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ Send = Callable[[Request, Reply, float, Duration | None], None]
 
 # What a client waits after an error before it asks again.
 _BACKOFF = SECOND
-# No stream is ever so thin that its next request would never come.
-_LEAST_RATE = 0.001
 
 
 class Traffic:
@@ -50,17 +48,21 @@ class Traffic:
     def _stream(self, phase: Phase, begin: float) -> None:
         """Plan requests that come whether others are answered or not."""
         last = phase.rate if phase.rate_to is None else phase.rate_to
-
-        def later(now: float) -> float:
-            rate = phase.rate + (last - phase.rate) * (now - begin) / phase.duration
-            return now + self._random.expovariate(max(rate, _LEAST_RATE)) * SECOND
+        peak = max(phase.rate, last)
 
         def arrive(now: float) -> None:
-            if now < begin + phase.duration:
+            if now >= begin + phase.duration:
+                return
+            # Thinning: as many come by as at the peak, as many come in as the rate of the moment says.
+            rate = phase.rate + (last - phase.rate) * (now - begin) / phase.duration
+            if self._random.random() * peak < rate:
                 self._send(self._request(phase, now), lambda _now, _status: None, now, phase.timeout)
-                self._agenda.at(later(now), arrive)
+            self._agenda.at(self._later(now, peak), arrive)
 
-        self._agenda.at(later(begin), arrive)
+        self._agenda.at(self._later(begin, peak), arrive)
+
+    def _later(self, now: float, rate: float) -> float:
+        return now + self._random.expovariate(rate) * SECOND
 
     def _request(self, phase: Phase, now: float) -> Request:
         random = self._random
