@@ -1,0 +1,67 @@
+"""What can go wrong between Slack and a client, as values that a test puts in a queue."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer, whatever it says; the request is not carried out."""
+
+    status: int
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackError:
+    """`ok: false` with this code, and status 200, as the Web API has it; `applied`: the message stands all the same."""
+
+    code: str
+    applied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """The connection is reset, before or after the message was posted."""
+
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The connection is closed without an answer."""
+
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """No answer until the client has gone, or the stub stops."""
+
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Half of the true answer, although its length promised all of it; the message was posted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """The true answer byte by byte, `pause` seconds apart; the message was posted."""
+
+    pause: float
+
+
+Fault = Answer | SlackError | Reset | Close | Hang | Cut | Drip
+
+
+def rate_limited(retry_after: str | None = "7") -> Answer:
+    """Return the answer of a method that was called too often; `retry_after` None leaves the header out."""
+    headers = {} if retry_after is None else {"Retry-After": retry_after}
+    return Answer(429, '{"ok":false,"error":"ratelimited"}', {"Content-Type": "application/json", **headers})
+
+
+def redirect(location: str) -> Answer:
+    return Answer(302, "", {"Location": location})

@@ -1,0 +1,71 @@
+"""The state of the workspace: channels, tokens, and the messages that stand in it."""
+
+import itertools
+import threading
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+TOKEN = "xoxb-stub-token"
+CHANNEL = "C0123456789"
+_FIRST_TS = 1_700_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """`name` is without its #; the bot is a member unless told otherwise."""
+
+    id: str
+    name: str
+    archived: bool = False
+    member: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message that stands in a channel; `payload` is what was sent, `via` the method or `webhook`."""
+
+    channel: str
+    ts: str
+    payload: dict[str, Any]
+    via: str
+    edits: int = 0
+
+    @property
+    def text(self) -> str:
+        return str(self.payload.get("text", ""))
+
+
+@dataclass
+class Workspace:
+    """Everything in it may be changed by a test at any time, but messages only by posting."""
+
+    channels: dict[str, Channel] = field(default_factory=lambda: {CHANNEL: Channel(CHANNEL, "alerts")})
+    # Token → scopes.
+    tokens: dict[str, frozenset[str]] = field(default_factory=lambda: {TOKEN: frozenset(("chat:write",))})
+    revoked: set[str] = field(default_factory=set)
+    messages: list[Posted] = field(default_factory=list)
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def find(self, name: str) -> Channel | None:
+        """Return a channel by its ID or its name."""
+        known = self.channels.get(name)
+        return known or next((one for one in self.channels.values() if one.name == name.removeprefix("#")), None)
+
+    def post(self, channel: str, payload: dict[str, Any], via: str) -> Posted:
+        with self._lock:
+            number = next(self._numbers)
+            posted = Posted(channel, f"{_FIRST_TS + number}.{number:06d}", payload, via)
+            self.messages.append(posted)
+            return posted
+
+    def update(self, channel: str, ts: str, payload: dict[str, Any]) -> Posted | None:
+        """Replace a message, keeping what the payload does not name; None when there is no such message."""
+        with self._lock:
+            for number, message in enumerate(self.messages):
+                if (message.channel, message.ts) == (channel, ts):
+                    # A text without blocks takes the blocks away.
+                    kept = {} if "text" in payload else message.payload
+                    self.messages[number] = replace(message, payload={**kept, **payload}, edits=message.edits + 1)
+                    return self.messages[number]
+        return None
