@@ -1,6 +1,4 @@
-"""
-The operators on two floats. None of them raises: what has no value is NaN or infinite, as in Go.
-"""
+"""The operators on two floats. None of them raises: what has no value is NaN or infinite, as in Go."""
 
 import math
 import operator

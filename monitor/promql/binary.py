@@ -28,8 +28,6 @@ class Negation(VectorNode):
     def vector(self, run: Run, at: Instant) -> Vector:
         vector = self._of.vector(run, at)
         series = self._names.of(vector.series)
-        if run.is_range:
-            run.distinct(self, vector.series, series)
         return Vector(series, [-value for value in vector.values])
 
 
@@ -64,7 +62,7 @@ class ScalarBinary(ScalarNode):
 class WithScalar(VectorNode):
     """A vector and a scalar on either side."""
 
-    __slots__ = ("_left", "_right", "_names", "_operation", "children")
+    __slots__ = ("_left", "_names", "_operation", "_right", "children")
 
     def __init__(self, operation: Callable[[float, float], float], left: Node, right: Node) -> None:
         self.children = (left, right)
@@ -117,7 +115,9 @@ class BetweenVectors(VectorNode):
     # Whether a result keeps the metric name of the "many" side.
     named = False
 
-    def __init__(self, operation: Callable[[float, float], float], matching: Matching, left: VectorNode, right: VectorNode) -> None:
+    def __init__(
+        self, operation: Callable[[float, float], float], matching: Matching, left: VectorNode, right: VectorNode
+    ) -> None:
         self.children = (left, right)
         super().__init__()
         self._operation = operation

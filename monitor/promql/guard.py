@@ -16,7 +16,9 @@ LENGTH = 64 * 1024
 # The library needs some 3,000 levels to overflow 8 MB of stack; the evaluation needs a few Python frames a level.
 DEPTH = 150
 _WORD_OPERATORS = frozenset({"and", "or", "unless", "atan2"})
-_DECIMAL = re.compile(r"[0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?([eE][+-]?[0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*([eE][+-]?[0-9]+)?")
+_DECIMAL = re.compile(
+    r"[0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?([eE][+-]?[0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*([eE][+-]?[0-9]+)?"
+)
 _HEXADECIMAL = re.compile(r"0[xX](_?[0-9a-fA-F])+")
 _OCTAL = re.compile(r"0(_?[0-7])+")
 

@@ -37,7 +37,8 @@ class HistogramNode(VectorNode):
         for labels in found.malformed:
             name = f" for metric name {quoted(labels.name)}" if labels.name else ""
             run.warn(
-                f'bucket label "le" is missing or has a malformed value of {quoted(labels.value(BUCKET))}{name}', self._position
+                f'bucket label "le" is missing or has a malformed value of {quoted(labels.value(BUCKET))}{name}',
+                self._position,
             )
         return found, vector
 

@@ -37,8 +37,7 @@ class Relabel(VectorNode):
 
 def replace(to: str, template: str, source: str, pattern: Any) -> Callable[[Labels], Labels]:
     """Return what `label_replace(v, to, template, source, regex)` does; `pattern` is compiled and anchored."""
-    names = {name: index for name, index in pattern.groupindex.items()}
-    parts = expand_template(template, names, pattern.groups)
+    parts = expand_template(template, dict(pattern.groupindex), pattern.groups)
 
     def change(labels: Labels) -> Labels:
         found = pattern.fullmatch(labels.value(source))

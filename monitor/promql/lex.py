@@ -40,7 +40,11 @@ class Token:
 
 
 # A number may be a duration (1h30m), hexadecimal or have underscores; what it is worth is decided elsewhere.
-_NUMBER = r"0[xX][0-9a-fA-F_]+|(?:[0-9][0-9_]*)(?:ms|[smhdwy])[0-9a-z]*|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?"
+_NUMBER = (
+    r"0[xX][0-9a-fA-F_]+"
+    r"|(?:[0-9][0-9_]*)(?:ms|[smhdwy])[0-9a-z]*"
+    r"|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?"
+)
 _COMMON = (
     ("SPACE", r"(?:\s+|#[^\n]*)+"),
     ("STRING", r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`"),

@@ -1,11 +1,12 @@
 """Leaves of scalar expressions."""
 
+from math import nan
+
 from monitor.model.instant import Instant
+from monitor.model.labels import EMPTY
 from monitor.promql.node import ScalarNode, VectorNode
 from monitor.promql.run import Run
-from monitor.model.labels import EMPTY
 from monitor.promql.vector import Vector
-from math import nan
 
 _ALONE = (EMPTY,)
 

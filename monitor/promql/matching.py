@@ -1,8 +1,8 @@
 """
 Which element of one side of an operator meets which of the other, and what the result is called.
 
-reference: Prometheus 3.5, promql/engine.go VectorBinop, resultMetric, signatureFunc; the check for a second match on the
-"many" side is that of 3.9, which does not depend on the values.
+reference: Prometheus 3.5, promql/engine.go VectorBinop, resultMetric, signatureFunc. The check for a second match on
+the "many" side is that of 3.9, which does not depend on the values.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Matching:
         return Labels([pair for pair in labels if pair[0] not in self.labels and pair[0] != METRIC_NAME])
 
     def result(self, many: Labels, one: Labels, *, named: bool) -> Labels:
-        """Return the labels of the result of `many` and `one`; `named`: the metric name stays where nothing drops it."""
+        """Return the labels of the result of `many` and `one`; `named`: the metric name stays where `on` keeps it."""
         pairs = dict(many)
         if not named:
             pairs.pop(METRIC_NAME, None)
@@ -79,7 +79,9 @@ def pair(matching: Matching, left: Series, right: Series, *, named: bool) -> Pai
         if partner is None:
             continue
         if matching.card is Card.ONE_TO_ONE and signature in taken:
-            raise PromqlError("multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)")
+            raise PromqlError(
+                "multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)"
+            )
         taken.add(signature)
         many_at.append(index)
         one_at.append(partner)
@@ -95,8 +97,8 @@ def _ones(matching: Matching, one: Series) -> dict[Labels, int]:
         if first != index:
             side = "left" if matching.card is Card.ONE_TO_MANY else "right"
             raise PromqlError(
-                f"found duplicate series for the match group {plain(signature)} on the {side} hand-side of the operation: "
-                f"[{plain(labels)}, {plain(one[first])}];many-to-many matching not allowed: "
+                f"found duplicate series for the match group {plain(signature)} on the {side} hand-side of "
+                f"the operation: [{plain(one[first])}, {plain(labels)}];many-to-many matching not allowed: "
                 "matching labels must be unique on one side"
             )
     return ones

@@ -1,6 +1,4 @@
-"""
-Functions of one float. None of them raises: what has no value is NaN or infinite, as in Go.
-"""
+"""Functions of one float. None of them raises: what has no value is NaN or infinite, as in Go."""
 
 import math
 from collections.abc import Callable
@@ -32,7 +30,7 @@ def _logarithm(function: Function) -> Function:
 def _whole(function: Callable[[float], int]) -> Function:
     def whole(value: float) -> float:
         # From 2**52 on every float is whole; a zero keeps the sign of what it was made of.
-        return math.copysign(float(function(value)), value) if abs(value) < 2.0**52 else value  # noqa: PLR2004
+        return math.copysign(float(function(value)), value) if abs(value) < 2.0**52 else value
 
     return whole
 

@@ -8,7 +8,7 @@ from monitor.promql.run import Run
 from monitor.promql.vector import Matrix, Vector
 
 
-class Node(ABC):
+class Node:
     """
     A part of an expression.
 
@@ -18,12 +18,13 @@ class Node(ABC):
 
     __slots__ = ("moving",)
     children: Sequence["Node"] = ()
+    moving: bool
 
     def __init__(self) -> None:
         self.moving = any(child.moving for child in self.children)
 
 
-class ScalarNode(Node):
+class ScalarNode(Node, ABC):
     __slots__ = ()
 
     @abstractmethod
@@ -39,7 +40,7 @@ class StringNode(Node):
         self.text = text
 
 
-class VectorNode(Node):
+class VectorNode(Node, ABC):
     __slots__ = ()
 
     @abstractmethod
@@ -47,7 +48,7 @@ class VectorNode(Node):
         """Return the instant vector at one time. Raises PromqlError."""
 
 
-class MatrixNode(Node):
+class MatrixNode(Node, ABC):
     __slots__ = ()
 
     @abstractmethod

@@ -21,7 +21,6 @@ from monitor.promql.sets import Sieve, Union
 from monitor.promql.signature import type_of
 
 
-
 def _card(modifier: Any) -> Card:
     # The library's enumerations can be compared, but are no keys.
     if modifier.card == library.VectorMatchCardinality.ManyToOne:

@@ -10,13 +10,13 @@ from itertools import pairwise
 
 from monitor.model.instant import Instant
 from monitor.promql import sums
+from monitor.promql.lex import Position
 from monitor.promql.names import Unnamed
 from monitor.promql.node import MatrixNode, ScalarNode, VectorNode
 from monitor.promql.quantile import check_quantile, quantile
 from monitor.promql.run import Run
 from monitor.promql.selector import present
 from monitor.promql.vector import Vector
-from monitor.promql.lex import Position
 
 Over = Callable[[Sequence[Instant], Sequence[float]], float | None]
 
@@ -138,8 +138,6 @@ class OverTime(VectorNode):
         if self._names is None:
             return found
         series = self._names.of(found.series)
-        if run.is_range:
-            run.distinct(self, found.series, series)
         return Vector(series, found.values)
 
 
@@ -163,6 +161,4 @@ class QuantileOverTime(VectorNode):
         if found.series:
             check_quantile(run, q, self._position)
         series = self._names.of(found.series)
-        if run.is_range:
-            run.distinct(self, found.series, series)
         return Vector(series, found.values)

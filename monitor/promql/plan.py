@@ -25,7 +25,7 @@ class Selector:
     One selector of an expression.
 
     `reach` is how far before the time of evaluation it may read: its range or the lookback, plus its offset, plus what
-    the subqueries around it add. It says nothing of a selector that is fixed to a time by `@`, for which `fixed` is set.
+    the subqueries around it add. It says nothing of a selector that `@` fixes to a time, for which `fixed` is set.
     """
 
     matchers: tuple[Matcher, ...]

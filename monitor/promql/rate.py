@@ -98,8 +98,6 @@ class Change(VectorNode):
     def vector(self, run: Run, at: Instant) -> Vector:
         found = self._changes(run, at)
         series = self._names.of(found.series)
-        if run.is_range:
-            run.distinct(self, found.series, series)
         if self._kind.counter:
             for name in self._gauges.of(found.series):
                 run.inform(

@@ -80,7 +80,10 @@ class Result:
             return {"resultType": "vector", "result": vector}
         if isinstance(value, Matrix):
             matrix = [
-                {"metric": dict(one.labels), "values": [point(*pair) for pair in zip(one.times, one.values, strict=True)]}
+                {
+                    "metric": dict(one.labels),
+                    "values": [point(*pair) for pair in zip(one.times, one.values, strict=True)],
+                }
                 for one in value.series
             ]
             return {"resultType": "matrix", "result": matrix}

@@ -6,11 +6,9 @@ from typing import Protocol
 
 from monitor.clock import monotonic_seconds
 from monitor.model.instant import MINUTE, Duration, Instant
-from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher
 from monitor.promql.error import ErrorKind, PromqlError
 from monitor.promql.lex import Position
-from monitor.promql.vector import Series
 from monitor.storage.column import Column
 
 LOOKBACK: Duration = 5 * MINUTE
@@ -42,7 +40,6 @@ class Run:
         "_deadline",
         "_limits",
         "_now",
-        "_origins",
         "_spent",
         "_touched",
         "caches",
@@ -76,7 +73,6 @@ class Run:
         self.infos: dict[str, None] = {}
         # What nodes remember within this evaluation, by node.
         self.caches: dict[object, object] = {}
-        self._origins: dict[object, tuple[Series | None, dict[Labels, Labels]]] = {}
         self._limits = limits or Limits()
         self._now = now
         self._deadline = now() + self._limits.seconds
@@ -110,20 +106,6 @@ class Run:
 
     def inform(self, message: str, position: Position) -> None:
         self.infos[f"PromQL info: {message} ({position[0]}:{position[1]})"] = None
-
-    def distinct(self, node: object, series: Series, results: Series) -> None:
-        """
-        Check that `results`, made of `series`, are distinct over all steps of the query, not only at this one.
-
-        So Prometheus does where a node's series are made before its steps. Raises PromqlError.
-        """
-        seen, origins = self._origins.get(node, (None, {}))
-        if seen is series:
-            return
-        for result, origin in zip(results, series, strict=True):
-            if origins.setdefault(result, origin) != origin:
-                raise same_labelset()
-        self._origins[node] = (series, origins)
 
 
 def same_labelset() -> PromqlError:

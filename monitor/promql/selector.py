@@ -121,7 +121,7 @@ def newest(block: Block, columns: Sequence[Column], after: Instant, until: Insta
 
 def present(series: Series, values: Sequence[float | None]) -> Vector:
     """Return the vector of the series that have a value."""
-    if None not in values:
-        return Vector(series, values)  # type: ignore[arg-type] - None was just excluded
-    there = [(labels, value) for labels, value in zip(series, values, strict=True) if value is not None]
-    return Vector(tuple([labels for labels, _ in there]), [value for _, value in there])
+    there = [value for value in values if value is not None]
+    if len(there) < len(series):
+        series = tuple([labels for labels, value in zip(series, values, strict=True) if value is not None])
+    return Vector(series, there)

@@ -14,8 +14,8 @@ AGGREGATIONS = frozenset(
 # Words that may stand before a parenthesis and are no calls.
 _NO_CALL = frozenset(
     {
-        "by", "without", "on", "ignoring", "group_left", "group_right", "bool", "and", "or", "unless", "atan2", "offset",
-        "fill", "fill_left", "fill_right",
+        "by", "without", "on", "ignoring", "group_left", "group_right", "bool", "and", "or", "unless", "atan2",
+        "offset", "fill", "fill_left", "fill_right",
     }
 )  # fmt: skip
 

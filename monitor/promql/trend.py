@@ -50,8 +50,11 @@ class Derivative(VectorNode):
 
     def vector(self, run: Run, at: Instant) -> Vector:
         matrix = self._of.matrix(run, at)
-        slopes = [regression(times, values, times[0])[0] if len(values) > 1 else None for times, values in matrix.points]
-        return _named(run, self, self._names, present(matrix.series, slopes))
+        slopes = [
+            regression(times, values, times[0])[0] if len(values) > 1 else None for times, values in matrix.points
+        ]
+        found = present(matrix.series, slopes)
+        return Vector(self._names.of(found.series), found.values)
 
 
 class Prediction(VectorNode):
@@ -71,11 +74,5 @@ class Prediction(VectorNode):
         matrix, seconds = self._of.matrix(run, at), self._seconds.value(run, at)
         lines = [regression(*points, at) if len(points[1]) > 1 else None for points in matrix.points]
         ends = [None if line is None else line[0] * seconds + line[1] for line in lines]
-        return _named(run, self, self._names, present(matrix.series, ends))
-
-
-def _named(run: Run, node: VectorNode, names: Unnamed, found: Vector) -> Vector:
-    series = names.of(found.series)
-    if run.is_range:
-        run.distinct(node, found.series, series)
-    return Vector(series, found.values)
+        found = present(matrix.series, ends)
+        return Vector(self._names.of(found.series), found.values)
