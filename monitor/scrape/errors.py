@@ -8,6 +8,7 @@ _LONGEST_EXCERPT = 100
 class Reason(StrEnum):
     """The closed set of reasons: for the log, the metric's label and the tests."""
 
+    URL = "url"
     RESOLVE = "resolve"
     REFUSED = "refused"
     CONNECTION = "connection"
