@@ -14,7 +14,6 @@ from monitor.clock import Clock
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher
 from monitor.dispatch.nflog import Entry, LogKey, NotificationLog
-from monitor.embedded import longest_reach, wanted_names
 from monitor.metrics import Metrics
 from monitor.model.instant import to_seconds
 from monitor.notify.outbox import Attempt, Outbox
@@ -132,20 +131,7 @@ class App:
         )
 
     def _assemble(self, parts: Parts, dispatcher: Dispatcher) -> Running:
-        self._window.retention = max(parts.config.storage.retention, longest_reach(parts.expressions))
-        wanted = wanted_names(parts.expressions)
-        for loop in parts.loops.values():
-            loop.wanted = wanted
-        outbox = Outbox(dict(parts.notifiers), self._report)
-        pipeline = Pipeline(
-            self._clock,
-            self._window,
-            tuple(parts.loops.values()),
-            parts.manager,
-            dispatcher,
-            outbox,
-            self._metrics,
-        )
+        pipeline = self._builder.assemble(parts, dispatcher, self._report)
         return Running(parts, pipeline, Timetable(pipeline))
 
     def _replace(self, old: Running, parts: Parts) -> None:

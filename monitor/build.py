@@ -1,8 +1,9 @@
 """From a configuration to the parts it describes. Builds only; nothing is started, and nothing at work is touched."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from monitor.clock import Clock, monotonic_seconds
@@ -10,16 +11,18 @@ from monitor.config.config import Config
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.scraping import ScrapeConfig, TLSConfig
 from monitor.config.secret import Secret as ConfigSecret
-from monitor.dispatch.dispatcher import Integration
+from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.notification import Notifier
-from monitor.embedded import EmbeddedQuery, WindowAppender
+from monitor.embedded import EmbeddedQuery, WindowAppender, longest_reach, wanted_names
 from monitor.expressions import check_expr, check_template
 from monitor.metrics import Metrics
 from monitor.model.labels import INSTANCE, JOB, Labels
 from monitor.model.target import Target
+from monitor.notify.outbox import Attempt, Outbox
 from monitor.notify.slack.bot import SlackBot
 from monitor.notify.slack.secret import Secret
 from monitor.notify.slack.webhook import SlackWebhook
+from monitor.pipeline import Pipeline
 from monitor.promql import Engine
 from monitor.rules.context import Context
 from monitor.rules.manager import Manager
@@ -31,6 +34,9 @@ from monitor.scrape.options import Authorization, BasicAuth, ScrapeOptions, Scra
 from monitor.scrape.target import ScrapeLoop
 from monitor.shipped import rules_folder
 from monitor.storage.window import Window
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 TargetKey = tuple[Target, ScrapeOptions]
 
@@ -50,24 +56,25 @@ class Parts:
 
 @dataclass(frozen=True)
 class Builder:
-    """What every configuration is built on."""
+    """What every configuration is built on; `build` and `assemble` belong together."""
 
     clock: Clock
     window: Window
     metrics: Metrics
 
-    def build(self, config: Config, old: Parts | None = None) -> Parts:
+    def build(self, config: Config, old: Parts | None = None, console: "Console | None" = None) -> Parts:
         """
         Return the parts; a target that `old` scrapes in the same way goes on as it is.
 
-        Raises DocumentError when a rule file is wrong.
+        `console` is where a console receiver prints, if not on standard output. Raises DocumentError when a rule file
+        is wrong.
         """
         specs = rule_groups(config)
         expressions = tuple(rule.expr for spec in specs for rule in spec.rules)
         query = EmbeddedQuery(Engine(self.window))
         appender = WindowAppender(self.window) if old is None else old.appender
         context = Context(query, appender, config.global_.external_labels, config.web.external_url)
-        integrations, notifiers = _receivers(config)
+        integrations, notifiers = _receivers(config, console)
         return Parts(
             config,
             self._loops(config, old.loops if old is not None else {}),
@@ -76,6 +83,22 @@ class Builder:
             integrations,
             notifiers,
             expressions,
+        )
+
+    def assemble(self, parts: Parts, dispatcher: Dispatcher, report: Callable[[Attempt], None]) -> Pipeline:
+        """Return the pipeline of `parts`; from here on the window keeps what their rules read, and for how long."""
+        self.window.retention = max(parts.config.storage.retention, longest_reach(parts.expressions))
+        wanted = wanted_names(parts.expressions)
+        for loop in parts.loops.values():
+            loop.wanted = wanted
+        return Pipeline(
+            self.clock,
+            self.window,
+            tuple(parts.loops.values()),
+            parts.manager,
+            dispatcher,
+            Outbox(dict(parts.notifiers), report),
+            self.metrics,
         )
 
     def _loops(self, config: Config, old: Mapping[TargetKey, ScrapeLoop]) -> dict[TargetKey, ScrapeLoop]:
@@ -158,22 +181,24 @@ def _tls(given: TLSConfig) -> TlsConfig:
     )
 
 
-def _receivers(config: Config) -> tuple[dict[str, list[Integration]], dict[str, Notifier]]:
+def _receivers(config: Config, console: "Console | None") -> tuple[dict[str, list[Integration]], dict[str, Notifier]]:
     integrations: dict[str, list[Integration]] = {}
     notifiers: dict[str, Notifier] = {}
     for receiver in config.receivers:
         integrations[receiver.name] = []
-        for name, send_resolved, notifier in _notifiers(receiver, config.global_.slack_base_url):
+        for name, send_resolved, notifier in _notifiers(receiver, config.global_.slack_base_url, console):
             integrations[receiver.name].append(Integration(name, send_resolved))
             notifiers[name] = notifier
     return integrations, notifiers
 
 
-def _notifiers(receiver: ReceiverConfig, base_url: str) -> Iterator[tuple[str, bool, Notifier]]:
+def _notifiers(
+    receiver: ReceiverConfig, base_url: str, console: "Console | None"
+) -> Iterator[tuple[str, bool, Notifier]]:
     for number, slack in enumerate(receiver.slack_configs):
         yield f"{receiver.name}/slack[{number}]", slack.send_resolved, _slack(slack, base_url)
-    for number, console in enumerate(receiver.console_configs):
-        yield f"{receiver.name}/console[{number}]", console.send_resolved, _console()
+    for number, printed in enumerate(receiver.console_configs):
+        yield f"{receiver.name}/console[{number}]", printed.send_resolved, _console(console)
 
 
 def _slack(slack: SlackConfig, base_url: str) -> Notifier:
@@ -183,13 +208,13 @@ def _slack(slack: SlackConfig, base_url: str) -> Notifier:
     return SlackBot(token, slack.channel, base_url=base_url)
 
 
-def _console() -> Notifier:
-    # Memory that only a daemon at a terminal needs.
+def _console(console: "Console | None") -> Notifier:
+    # Imported here: memory that only a daemon at a terminal needs.
     from rich.console import Console
 
     from monitor.notify.console import ConsoleNotifier
 
-    return ConsoleNotifier(Console())
+    return ConsoleNotifier(console or Console())
 
 
 def _revealed(secret: ConfigSecret | None) -> str:

@@ -56,10 +56,11 @@ def run(
     from monitor.app import App, StartError
     from monitor.clock import SystemClock
     from monitor.commands.settings import loader
+    from monitor.config.flags import Flags
     from monitor.logs import configure
 
-    flags = {"slack_channel": slack_channel, "storage": storage, "listen": listen}
-    load = loader(config, target or [], flags, os.environ)
+    flags = Flags(tuple(target or ()), slack_channel or "", storage or "", listen or "")
+    load = loader(config, flags, os.environ)
     configure(log_level)
     signals: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -32,7 +32,7 @@ class EmbeddedQuery:
         except PromqlError as err:
             raise RuleError(str(err)) from err
         if isinstance(value, Vector):
-            return value.elements
+            return value.samples
         if isinstance(value, Scalar):
             return [(EMPTY, value.value)]
         raise RuleError("rule result is not a vector or scalar")

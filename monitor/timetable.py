@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from monitor.arrival import Arrivals
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
@@ -45,9 +46,9 @@ class Timetable:
         """Begin with a round at once: an incident that already stands must not wait for a slot."""
         self._schedule.once("first round", self._now(), EVALUATE, self._first_round)
         for interval in sorted(self._pipeline.scrape_intervals):
-            self._schedule.every(interval, SCRAPE, lambda slot, interval=interval: self._scrape(slot, interval))
+            self._schedule.every(interval, SCRAPE, partial(self._scrape, interval))
         for interval in sorted(self._pipeline.manager.intervals):
-            self._schedule.every(interval, EVALUATE, lambda slot, interval=interval: self._evaluate(slot, interval))
+            self._schedule.every(interval, EVALUATE, partial(self._evaluate, interval))
         self._schedule.start()
         self._pipeline.outbox.start(self._now)
 
@@ -66,7 +67,7 @@ class Timetable:
         self._flush()
         self.first_round_done.set()
 
-    def _scrape(self, slot: Instant, interval: Duration) -> None:
+    def _scrape(self, interval: Duration, slot: Instant) -> None:
         loops = [loop for loop in self._pipeline.loops if loop.options.scrape_interval == interval]
         self._arrivals.expect(slot, interval, loops)
         self._scrape_all(loops, slot, lambda loop: self._arrivals.landed(slot, loop))
@@ -79,7 +80,7 @@ class Timetable:
                     landed(loop)
                     continue
                 self._busy.add(id(loop))
-            self._workers.submit(lambda loop=loop: self._scrape_one(loop, at, landed))
+            self._workers.submit(partial(self._scrape_one, loop, at, landed))
 
     def _scrape_one(self, loop: ScrapeLoop, at: Instant, landed: Callable[[ScrapeLoop], None]) -> None:
         try:
@@ -92,7 +93,7 @@ class Timetable:
                 self._busy.discard(id(loop))
             landed(loop)
 
-    def _evaluate(self, slot: Instant, interval: Duration) -> None:
+    def _evaluate(self, interval: Duration, slot: Instant) -> None:
         if not self._arrivals.wait(slot, self._pipeline.scrape_intervals, slot + PATIENCE):
             log.debug("rules did not wait for every target", extra={"slot": slot})
         self._pipeline.evaluate(slot, interval)

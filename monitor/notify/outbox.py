@@ -160,6 +160,10 @@ class Outbox:
     def put(self, delivery: Delivery, now: Instant) -> None:
         self._lanes[delivery.integration].put(delivery, now)
 
+    def next_due(self) -> Instant | None:
+        """Return when the next attempt of any lane may be made, or None when all are empty."""
+        return min((due for lane in self._lanes.values() if (due := lane.next_due()) is not None), default=None)
+
     def waiting(self) -> dict[str, int]:
         """Return how many deliveries wait in each lane."""
         return {name: lane.waiting() for name, lane in self._lanes.items()}

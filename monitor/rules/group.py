@@ -1,5 +1,6 @@
 """A group: rules that are evaluated together, in order, at the same instant."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,6 +13,8 @@ from monitor.rules.context import Context
 from monitor.rules.errors import RuleError
 from monitor.rules.recording_rule import RecordingRuleRun
 from monitor.rules.spec import AlertingRule, RuleGroup
+
+log = logging.getLogger(__name__)
 
 RuleRun = AlertingRuleRun | RecordingRuleRun
 Owner = tuple[str, str, int]
@@ -130,5 +133,8 @@ class Group:
             samples = rule.evaluate(context, at, query_at)
         except RuleError as err:
             return str(err)
+        except Exception as err:  # a defect of ours is that rule's health, and the other rules go on
+            log.exception("rule failed unexpectedly", extra={"group": self.spec.name, "rule": rule.spec.name})
+            return f"internal error: {type(err).__name__}"
         context.appender.append(self.owners[number], query_at, samples)
         return ""
