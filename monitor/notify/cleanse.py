@@ -8,6 +8,8 @@ _LINE_BREAKS = frozenset(("Zl", "Zp"))
 # Letters and marks that show nothing, although their category says otherwise.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
+_LOOSE_END = 8
+
 
 def cleaned(text: str) -> str:
     """Return `text` with its line breaks, and without every other character that cannot be seen."""
@@ -22,8 +24,14 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return at most `longest` characters of `text`; what is cut off shows as an ellipsis."""
-    return text if len(text) <= longest else text[: max(longest - 1, 0)].rstrip() + "…"[:longest]
+    """Return at most `longest` characters of `text`, cut between words where that costs little, with an ellipsis."""
+    if len(text) <= longest:
+        return text
+    kept = text[: max(longest - 1, 0)]
+    words, space, _ = kept.rpartition(" ")
+    if space and len(words) >= len(kept) - _LOOSE_END:
+        kept = words
+    return kept.rstrip() + "…"
 
 
 def _shown(character: str) -> str:

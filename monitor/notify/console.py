@@ -7,8 +7,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monitor.dispatch.notification import Notification, NotifyError
+from monitor.model.instant import Instant
 from monitor.notify.cleanse import one_line
-from monitor.notify.moment import lasted, utc
+from monitor.notify.moment import lasted, utc, utc_briefly
 from monitor.notify.severity import Severity
 from monitor.notify.summary import Case, Kind, Summary, summarise
 from monitor.notify.title import title
@@ -49,21 +50,21 @@ def rendered(summary: Summary) -> RenderableType:
     head = Text.assemble((f"{utc(summary.now, seconds=True)}  ", _QUIET), (line, style))
     parts: list[RenderableType] = [head]
     if summary.firing and summary.resolved:
-        parts.append(Text(summary.counts, _QUIET))
+        parts.append(Text(f"  {summary.counts}", _QUIET))
     several = len(summary.kinds) > 1
-    parts += [Padding(_kind(kind, several=several), (0, 0, 0, 2)) for kind in summary.kinds[:_MOST_KINDS]]
+    parts += [Padding(_kind(kind, summary.now, several=several), (0, 0, 0, 2)) for kind in summary.kinds[:_MOST_KINDS]]
     hidden = summary.kinds[_MOST_KINDS:]
     if hidden:
         parts.append(Text(f"  +{len(hidden)} more: {', '.join(kind.name for kind in hidden[:_MOST_CASES])}", _QUIET))
     return Group(*parts, Text())
 
 
-def _kind(kind: Kind, *, several: bool) -> RenderableType:
+def _kind(kind: Kind, now: Instant, *, several: bool) -> RenderableType:
     style = _RESOLVED_STYLE if kind.resolved else _STYLES[kind.severity]
     parts: list[RenderableType] = []
     if several:
         parts.append(Text(kind.what or kind.name, style))
-    parts += [_case(kind, case) for case in kind.cases[:_MOST_CASES]]
+    parts += [_case(kind, case, now) for case in kind.cases[:_MOST_CASES]]
     if len(kind.cases) > _MOST_CASES:
         parts.append(Text(f"+{len(kind.cases) - _MOST_CASES} more", _QUIET))
     if not kind.resolved:
@@ -73,7 +74,7 @@ def _kind(kind: Kind, *, several: bool) -> RenderableType:
     return Group(*parts)
 
 
-def _case(kind: Kind, case: Case) -> Text:
+def _case(kind: Kind, case: Case, now: Instant) -> Text:
     line = Text()
     if case.where:
         line.append(case.where, "bold")
@@ -83,7 +84,7 @@ def _case(kind: Kind, case: Case) -> Text:
     if kind.threshold:
         line.append(f" (limit {kind.threshold})")
     if case.ended is None:
-        line.append(f"  since {utc(case.since, seconds=True)} ({lasted(case.lasted)})", _QUIET)
+        line.append(f"  since {utc_briefly(case.since, now)} ({lasted(case.lasted)})", _QUIET)
     else:
         line.append(f"  resolved after {lasted(case.lasted)}", "green")
     return line

@@ -2,13 +2,19 @@
 
 from datetime import UTC, datetime
 
-from monitor.model.instant import MINUTE, SECOND, Duration, Instant, format_duration
+from monitor.model.instant import DAY, MINUTE, SECOND, Duration, Instant, format_duration
 
 
 def utc(at: Instant, *, seconds: bool = False) -> str:
     """Return `2026-11-30 06:05 UTC`."""
     form = "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
     return f"{datetime.fromtimestamp(at // SECOND, UTC):{form}} UTC"
+
+
+def utc_briefly(at: Instant, now: Instant) -> str:
+    """Return `06:05:00 UTC`, with the date where it is not that of `now`."""
+    text = utc(at, seconds=True)
+    return text if at // DAY != now // DAY else text.partition(" ")[2]
 
 
 def lasted(duration: Duration) -> str:

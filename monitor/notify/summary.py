@@ -70,6 +70,11 @@ class Kind:
     def resolved(self) -> bool:
         return not self.firing
 
+    @property
+    def counts(self) -> str:
+        """`2 firing, 1 resolved`; nothing when there is one case."""
+        return _counts(self.firing, len(self.cases) - self.firing)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -98,9 +103,8 @@ class Summary:
 
     @property
     def counts(self) -> str:
-        """`2 firing, 1 resolved`."""
-        parts = ((self.firing, "firing"), (self.resolved, "resolved"))
-        return ", ".join(f"{count} {word}" for count, word in parts if count)
+        """`2 firing, 1 resolved`; nothing when there is one alert."""
+        return _counts(self.firing, self.resolved)
 
 
 def summarise(notification: Notification) -> Summary:
@@ -120,6 +124,12 @@ def summarise(notification: Notification) -> Summary:
         kinds=tuple(kinds),
         now=now,
     )
+
+
+def _counts(firing: int, resolved: int) -> str:
+    if firing + resolved <= 1:
+        return ""
+    return ", ".join(f"{count} {word}" for count, word in ((firing, "firing"), (resolved, "resolved")) if count)
 
 
 def _name(alert: Alert) -> str:
@@ -195,7 +205,9 @@ def _headline(notification: Notification, kinds: Sequence[Kind], severity: Sever
     if not kinds:
         return Headline("resolved", "nothing to tell")
     first, firing = kinds[0], len(notification.firing)
-    place = where(notification.common_labels.only((MODEL, INSTANCE)))
+    shown = first.firing or len(first.cases)
+    common = notification.common_labels.only((MODEL, INSTANCE))
+    place = where(common)
     if not place and len(notification.alerts) == 1:
         place = first.cases[0].where
     return Headline(
@@ -203,6 +215,7 @@ def _headline(notification: Notification, kinds: Sequence[Kind], severity: Sever
         what=first.what or first.name,
         number=first.cases[0].value if firing else "",
         place=place,
-        count=firing or len(notification.alerts),
-        others=sum(kind.firing > 0 for kind in kinds) - 1 if firing else len(kinds) - 1,
+        brief_place=one_line(common.value(INSTANCE)) or place,
+        count=shown,
+        others=(firing or len(notification.alerts)) - shown,
     )

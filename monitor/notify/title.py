@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from monitor.notify.cleanse import one_line, shortened
 
 LONGEST = 79
-# What each part may keep when the line is too long; the place gives way first, then the symptom.
+# What each part may keep when the line is too long; the symptom gives way first, then the place.
 _LEAST_PLACE = 18
 _LEAST_WHAT = 24
 _LEAST_NUMBER = 12
@@ -18,13 +18,15 @@ class Headline:
     """
     The parts of a title.
 
-    `status` is the severity, or that it is over; `count` alerts of `others` + 1 names.
+    `status` is the severity, or that it is over; `count` alerts are of this name, `others` are not.
+    `brief_place` takes the place of `place` where the line is too short for it.
     """
 
     status: str
     what: str
     number: str = ""
     place: str = ""
+    brief_place: str = ""
     count: int = 1
     others: int = 0
 
@@ -38,7 +40,9 @@ def title(headline: Headline, longest: int = LONGEST) -> str:
     head = headline.status.upper() + _COLONS + (f"{headline.count}x " if headline.count > 1 else "")
     tail = f" (+{headline.others} more)" if headline.others > 0 else ""
     parts = [one_line(headline.what), one_line(headline.number), one_line(headline.place)]
-    for part, least in ((2, _LEAST_PLACE), (0, _LEAST_WHAT), (1, _LEAST_NUMBER)):
+    if len(_joined(head, tail, parts)) > longest:
+        parts[2] = one_line(headline.brief_place) or parts[2]
+    for part, least in ((0, _LEAST_WHAT), (2, _LEAST_PLACE), (1, _LEAST_NUMBER)):
         excess = len(_joined(head, tail, parts)) - longest
         if excess > 0:
             parts[part] = shortened(parts[part], max(len(parts[part]) - excess, least))

@@ -1,6 +1,5 @@
 """The state of the workspace: channels, tokens, and the messages that stand in it."""
 
-import itertools
 import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -44,7 +43,7 @@ class Workspace:
     tokens: dict[str, frozenset[str]] = field(default_factory=lambda: {TOKEN: frozenset(("chat:write",))})
     revoked: set[str] = field(default_factory=set)
     messages: list[Posted] = field(default_factory=list)
-    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    _posted: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def find(self, name: str) -> Channel | None:
@@ -54,8 +53,8 @@ class Workspace:
 
     def post(self, channel: str, payload: dict[str, Any], via: str) -> Posted:
         with self._lock:
-            number = next(self._numbers)
-            posted = Posted(channel, f"{_FIRST_TS + number}.{number:06d}", payload, via)
+            self._posted += 1
+            posted = Posted(channel, f"{_FIRST_TS + self._posted}.{self._posted:06d}", payload, via)
             self.messages.append(posted)
             return posted
 

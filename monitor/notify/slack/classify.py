@@ -71,8 +71,8 @@ _BY_REASON: dict[Reason, str] = {
 _REASONS = {code: reason for reason, codes in _BY_REASON.items() for code in codes.split()}
 _CODE = re.compile(r"[a-z][a-z0-9_]{1,60}")
 _LONGEST_WAIT: Duration = 5 * MINUTE
-_TOO_MANY = 429
-# The first line whose status is not above the answer's counts; asked only when there is no code that is known.
+_OK, _TOO_MANY = 200, 429
+# The first line whose status is not above the answer's counts; asked when the code is not known.
 _BY_STATUS: tuple[tuple[int, Reason, str], ...] = (
     (500, Reason.AMBIGUOUS, "Slack failed"),
     (409, Reason.DESTINATION, "nothing takes messages at this address"),
@@ -114,10 +114,10 @@ def answer(status: int, code: str, retry_after: str | None) -> NotifyError:
     reason = _REASONS.get(code)
     if reason is not None:
         return failure(reason, f"Slack refused: {code}", wait(retry_after) if reason is Reason.RATE_LIMITED else None)
-    if code:
-        return failure(Reason.UNKNOWN, f"Slack refused, for a reason not known here: {code} (status {status})")
+    if code and status == _OK:
+        return failure(Reason.UNKNOWN, f"Slack refused, in a word not known here: {code}")
     _, reason, text = next(row for row in _BY_STATUS if row[0] <= max(status, 0))
-    return failure(reason, f"{text} (status {status})")
+    return failure(reason, f"{text} (status {status}{', ' + code if code else ''})")
 
 
 def wait(retry_after: str | None) -> Duration | None:

@@ -62,7 +62,8 @@ def plain(summary: Summary) -> str:
     lines = [f"{_sign(summary)} {line(summary.title, 200)}", line(summary.counts, 50)]
     for kind in summary.kinds[:3]:
         first = kind.cases[0]
-        lines.append(f"{line(kind.what or kind.name, 150)}: {_reading(kind, first)} since {utc(first.since)}")
+        reading = " ".join(part for part in (_reading(kind, first), f"since {utc(first.since)}") if part)
+        lines.append(f"{line(kind.what or kind.name, 150)}: {reading}")
         if not kind.resolved:
             lines.append(shown(kind.description, 300))
     return "\n".join(text for text in lines if text)
@@ -90,7 +91,8 @@ def _sign(summary: Summary) -> str:
 
 
 def _kind(kind: Kind, summary: Summary, detail: Detail) -> Iterator[Block]:
-    heading = f"{_RESOLVED_SIGN if kind.resolved else _SIGNS[kind.severity]} *{line(kind.what or kind.name, 200)}*"
+    sign = _RESOLVED_SIGN if kind.resolved else _SIGNS[kind.severity]
+    heading = f"{sign} *{line(kind.what or kind.name, 200)}* {kind.counts}".rstrip()
     # What was true while it fired would only confuse afterwards.
     description = "" if kind.resolved else shown(kind.description, detail.text)
     yield _section("\n".join(part for part in (heading, description) if part))

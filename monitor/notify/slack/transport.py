@@ -13,6 +13,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import (
     HTTPHandler,
     HTTPRedirectHandler,
@@ -37,6 +38,15 @@ def silent_logger() -> logging.Logger:
     logger = logging.Logger("slack_sdk", level=logging.CRITICAL + 1)  # noqa: LOG001 - on purpose outside the hierarchy
     logger.addHandler(logging.NullHandler())
     return logger
+
+
+def is_web_address(url: str) -> bool:
+    """Say whether `url` can be requested at all."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable() and " " not in url
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

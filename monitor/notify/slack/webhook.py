@@ -12,7 +12,7 @@ from monitor.notify.slack.classify import Reason, failure
 from monitor.notify.slack.degrade import post
 from monitor.notify.slack.payload import Message
 from monitor.notify.slack.secret import Secret
-from monitor.notify.slack.transport import Transport, silent_logger
+from monitor.notify.slack.transport import Transport, is_web_address, silent_logger
 from monitor.notify.summary import summarise
 
 _OK = 200
@@ -35,7 +35,7 @@ class SlackWebhook:
 
     def _send(self, message: Message) -> None:
         url = self._url.get()
-        if not url.lower().startswith(("http://", "https://")):
+        if not is_web_address(url):
             raise failure(Reason.DESTINATION, "the webhook is not an http or https URL")
         client = _Client(url, self._transport)
         try:

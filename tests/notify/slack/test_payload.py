@@ -1,0 +1,123 @@
+"""The messages as files, and that no input whatever makes one that Slack refuses or that rings somebody."""
+
+from dataclasses import asdict
+from math import nan
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from monitor.dispatch.notification import Notification, Reason
+from monitor.model.alert import Alert
+from monitor.model.labels import EMPTY, Labels
+from monitor.notify.slack.escape import units
+from monitor.notify.slack.payload import message, plain
+from monitor.notify.summary import summarise
+from tests.notify.golden import assert_golden
+from tests.notify.samples import NOW, down, ended, note, queue
+from tests.slackstub import limits
+from tests.slackstub.blocks import problems, texts, too_large
+from tests.slackstub.markup import entities_are_whole, markup
+
+HOSTILE = (
+    "<!channel> <!here> <!everyone> <!subteam^S0123456> <@U123ABC456> <#C123ABC456> <http://evil.example|x> "
+    "`code` *b* _i_ & &amp; &lt;!channel&gt; @here :fire: \u202eevil\u202c zero\u200bwidth \x1b[31m\r\n> quote\0"
+)
+NOTES = {
+    "firing": note(queue()),
+    "resolved": note(ended(queue())),
+    "two_names": note(queue(), down()),
+    "mixed": note(queue("10.0.0.1:8000"), ended(queue("10.0.0.2:8000"))),
+    "300_instances": note(*(queue(f"10.0.{n // 100}.{n % 100}:8000", float(n)) for n in range(300))),
+    "hostile": note(
+        Alert(
+            Labels.of(alertname=HOSTILE, instance=HOSTILE, model_name=HOSTILE, severity=HOSTILE, zone=HOSTILE),
+            Labels.of(
+                summary=HOSTILE,
+                description=HOSTILE * 40,
+                value=HOSTILE,
+                threshold=HOSTILE,
+                remedy=HOSTILE,
+                runbook_url=f"https://example.com/{HOSTILE}",
+                dashboard_url=f"javascript:{HOSTILE}",
+            ),
+            NOW,
+        )
+    ),
+}
+
+
+def payload(notification: Notification) -> dict[str, Any]:
+    return asdict(message(summarise(notification)))
+
+
+@pytest.mark.parametrize("name", list(NOTES))
+def test_the_message_is_the_one_that_was_looked_at(name: str) -> None:
+    assert_golden(f"slack/{name}.json", payload(NOTES[name]))
+
+
+@pytest.mark.parametrize("name", list(NOTES))
+def test_the_message_keeps_slacks_limits(name: str) -> None:
+    assert_sound(payload(NOTES[name]))
+
+
+def test_a_link_leads_where_the_annotation_says() -> None:
+    assert markup(payload(note(queue()))).links == ("https://example.com/runbooks#vllmqueuelong",)
+
+
+PIECES = st.sampled_from(
+    ["<!channel>", "<@U123ABC456>", "<", ">", "&", "|", "`", "\n", "😀", "\u202e", "\u200b", "\0", "\ud800", "a", "ω"]
+)
+TEXTS = st.one_of(
+    st.text(max_size=40),
+    st.lists(PIECES, max_size=30).map("".join),
+    # As long as anybody may write it.
+    st.builds(lambda piece, count: piece * count, PIECES, st.integers(1, 6_000)),
+)
+URLS = st.one_of(TEXTS, TEXTS.map(lambda text: f"https://example.com/{text}"))
+ANNOTATIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("summary", "description", "message", "value", "threshold", "remedy"), TEXTS),
+        **dict.fromkeys(("runbook_url", "dashboard_url"), URLS),
+    },
+)
+LABELS = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("alertname", "severity", "instance", "model_name", "job", "zone", "<!here>"), TEXTS)
+)
+INSTANTS = st.integers(0, NOW)
+ALERTS = st.builds(
+    lambda labels, annotations, starts, ends, active, value: Alert(
+        Labels.of(labels), Labels.of(annotations), starts, ends, active, value
+    ),
+    LABELS,
+    ANNOTATIONS,
+    INSTANTS,
+    st.none() | INSTANTS,
+    st.none() | INSTANTS,
+    st.just(nan) | st.floats(),
+)
+NOTIFICATIONS = st.lists(ALERTS, max_size=12).map(
+    lambda alerts: Notification("r", "g", EMPTY, tuple(alerts), NOW, Reason.FIRST)
+)
+
+
+@given(notification=NOTIFICATIONS)
+@example(notification=note(*(queue(f"{'&' * 3_000}{n}", float(n)) for n in range(60))))
+def test_nothing_makes_a_message_that_breaks_a_limit_or_rings_anybody(notification: Notification) -> None:
+    assert_sound(payload(notification))
+    assert_sound({"text": plain(summarise(notification))})
+
+
+def assert_sound(sent: dict[str, Any]) -> None:
+    assert sent["text"]
+    assert units(sent["text"]) <= limits.UPDATE_TEXT
+    assert problems(sent) == []
+    assert not too_large(sent)
+    assert sum(units(text) for text in texts(sent)) <= 9_500
+    assert entities_are_whole(sent)
+    found = markup(sent)
+    assert found.mentions == ()
+    assert all(link.startswith(("https://", "http://")) and not set(link) & set('<>| "\n') for link in found.links)
+    assert not any("\u202e" in text or "\u200b" in text or "\0" in text for text in texts(sent))
