@@ -72,6 +72,9 @@ class LabelMaker:
         return merged
 
 
+AS_EXPOSED = LabelMaker()
+
+
 def _check(name: str, pairs: Pairs) -> None:
     names: Iterable[str] = (METRIC_NAME, *(label for label, _ in pairs))
     if not name:

@@ -15,6 +15,8 @@ COMMA = re.compile(",")
 OPEN = re.compile(r"\{")
 CLOSE = re.compile(r"\}")
 
+# The usual label, at one go: no blanks, no escapes, UTF-8.
+_USUAL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="([^"\\\udc80-\udcff]*)"(?:,|(?=\}))')
 _ESCAPE = re.compile(r'\\([\\"n])')
 _ESCAPE_BUT_QUOTES = re.compile(r"\\([\\n])")
 _ESCAPED = {"\\": "\\", '"': '"', "n": "\n"}
@@ -135,6 +137,9 @@ class Series:
         """Read up to the closing brace; `may_name`: a quoted string alone names the metric. Raises PageError."""
         pairs: list[tuple[str, str]] = []
         while True:
+            while usual := _USUAL.match(line.text, line.at):
+                pairs.append((usual.group(1), usual.group(2)))
+                line.at = usual.end()
             line.take(self.blank)
             if line.take(CLOSE):
                 break

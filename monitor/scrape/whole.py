@@ -4,10 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from monitor.model.labels import METRIC_NAME, Labels
+from monitor.model.labels import Labels
 from monitor.model.sample import MetricType
 from monitor.scrape.errors import LimitError, PageError, Reason
 from monitor.scrape.family import Families, is_counter
+from monitor.scrape.labels import AS_EXPOSED
 from monitor.scrape.line import Description, Exposed, Line, Pairs
 from monitor.scrape.number import normal_bound, parse_value
 from monitor.scrape.shape import NONE, Known, Page, Series, Shape, Timed
@@ -24,11 +25,6 @@ class Format(Protocol):
     def sample(self, line: Line) -> Exposed: ...
 
 
-def as_exposed(name: str, pairs: Pairs) -> Labels:
-    """Return the labels of a line, with nothing added."""
-    return Labels.of(((METRIC_NAME, name), *pairs))
-
-
 @dataclass(frozen=True, slots=True)
 class Ingest:
     """
@@ -39,7 +35,7 @@ class Ingest:
     have. `sample_limit` is for the whole page, wanted or not; 0 is none.
     """
 
-    labels_of: Callable[[str, Pairs], Labels] = as_exposed
+    labels_of: Callable[[str, Pairs], Labels] = AS_EXPOSED
     wanted: Collection[str] | None = None
     taken: Collection[Labels] = ()
     honor_timestamps: bool = True

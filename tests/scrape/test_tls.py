@@ -40,7 +40,16 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 def make(folder: Path, name: str, subject: str) -> tuple[str, str]:
     certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
     ask = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    what = ["-subj", f"/CN={name}", "-addext", f"subjectAltName={subject}", "-keyout", key, "-out", certificate]
+    what = [
+        "-subj",
+        f"/CN={name}",
+        "-addext",
+        f"subjectAltName={subject}",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+    ]
     subprocess.run([*ask, *what], check=True, capture_output=True)
     return str(certificate), str(key)
 
