@@ -6,7 +6,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client import (
+    CollectorRegistry,
+    GCCollector,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
 
 from monitor import __version__
 from monitor.build import Builder, Parts
@@ -54,6 +60,8 @@ class App:
     def __init__(self, load: Callable[[], Config], clock: Clock) -> None:
         self._load = load
         self._clock = clock
+        # A process-wide switch of the library: a series of creation times for each counter tells nobody anything.
+        disable_created_metrics()
         self._registry = CollectorRegistry()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self._registry)

@@ -35,7 +35,7 @@ class Recording:
 
 
 class RecordedServer:
-    """Serves a recording on a loopback port."""
+    """Serves a recording on a loopback port as of the time of `clock`."""
 
     def __init__(self, recording: Recording, clock: Clock) -> None:
         class Handler(BaseHTTPRequestHandler):

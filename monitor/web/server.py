@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import waitress
 from flask import Flask, Response, jsonify, request
+from flask.json.provider import DefaultJSONProvider
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from monitor.rules.group import Group
@@ -37,6 +38,11 @@ class Snapshot:
     groups: list[Group]
     loops: list[ScrapeLoop]
     ready: bool
+
+
+class _InOrder(DefaultJSONProvider):
+    # As Prometheus: the status first.
+    sort_keys = False
 
 
 class Routes:
@@ -80,6 +86,7 @@ def create_app(routes: Routes) -> Flask:
     """Return the WSGI application."""
     app = Flask("vllm-monitor", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY_BYTES
+    app.json = _InOrder(app)
     for path, view, method in (
         ("/metrics", routes.metrics, "GET"),
         ("/-/healthy", routes.healthy, "GET"),

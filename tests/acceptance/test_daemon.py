@@ -1,0 +1,212 @@
+"""The daemon as its users run it: a process, real sockets, signals."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from monitor.clock import SystemClock, monotonic_seconds
+from monitor.simulator.scenarios import OVERLOAD
+from monitor.simulator.server import SimulatedServer
+from monitor.simulator.simulator import Simulator
+from tests.acceptance.stage import write_config
+from tests.slackstub.faults import Answer
+from tests.slackstub.stub import SlackStub
+from tests.waiting import until
+
+ALWAYS = """\
+groups:
+  - name: always
+    rules:
+      - alert: Always
+        expr: vllm:num_requests_running >= 0
+        labels: {severity: critical}
+        annotations: {summary: "it <!channel> always fires on {{ $labels.instance }}"}
+"""
+
+
+class Daemon:
+    """A `vllm-monitor run` of ours."""
+
+    def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
+        self.process = process
+        self._log = log
+        started = until(lambda: re.search(r"msg=started .*listen=\S+?:(\d+)", self.log), within=20)
+        self.url = f"http://127.0.0.1:{started[1]}"
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def get(self, path: str) -> str:
+        return requests.get(self.url + path, timeout=5).text
+
+    def data(self, path: str) -> Any:
+        return requests.get(self.url + path, timeout=5).json()["data"]
+
+    def post(self, path: str) -> tuple[int, str]:
+        answer = requests.post(self.url + path, timeout=10)
+        return answer.status_code, answer.text
+
+    def is_ready(self) -> bool:
+        return self.get("/-/ready") == "vllm-monitor is ready.\n"
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, float]:
+        """Send the signal; return the exit code and the seconds until the end."""
+        began = monotonic_seconds()
+        self.process.send_signal(number)
+        return self.process.wait(timeout=15), monotonic_seconds() - began
+
+
+@contextmanager
+def daemon(folder: Path, *arguments: str, **environment: str) -> Iterator[Daemon]:
+    log = folder / "daemon.log"
+    command = [str(Path(sys.executable).with_name("vllm-monitor")), "run", *arguments]
+    with log.open("w") as output:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLACK_", "VLLM_MONITOR_"))}
+        process = subprocess.Popen(
+            command, cwd=folder, env=clean | environment, stdout=output, stderr=output, text=True
+        )
+    try:
+        yield Daemon(process, log)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def vllm() -> Iterator[SimulatedServer]:
+    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as server:
+        yield server
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackStub]:
+    with SlackStub() as stub:
+        yield stub
+
+
+def address(server: SimulatedServer) -> str:
+    return server.url.removeprefix("http://")
+
+
+def test_from_a_configuration_to_a_message_in_slack(tmp_path: Path, vllm: SimulatedServer, slack: SlackStub) -> None:
+    config = write_config(tmp_path, address(vllm), slack)
+    (tmp_path / "own.rules.yaml").write_text(ALWAYS)
+    config.write_text(config.read_text() + 'rule_files: ["*.rules.yaml"]\n')
+    with daemon(tmp_path, "--config", str(config)) as ours:
+        until(lambda: slack.messages, within=10)
+        (message,) = slack.messages
+        assert message.channel == "C0123456789"
+        assert "it &lt;!channel&gt; always fires" in json.dumps(message.payload)
+        assert "<!channel>" not in json.dumps(message.payload)
+        until(ours.is_ready, within=5)
+        (alert,) = ours.data("/api/v1/alerts")["alerts"]
+        assert (alert["state"], alert["labels"]["alertname"], alert["value"]) == ("firing", "Always", "0e+00")
+        (group,) = ours.data("/api/v1/rules?type=alert")["groups"]
+        assert [(rule["name"], rule["state"], rule["health"]) for rule in group["rules"]] == [
+            ("Always", "firing", "ok")
+        ]
+        (target,) = ours.data("/api/v1/targets")["activeTargets"]
+        assert (target["health"], target["labels"]["job"]) == ("up", "vllm")
+        assert re.search(
+            r'vllm_monitor_notifications_total\{integration="oncall/slack\[0\]"\} 1.0', ours.get("/metrics")
+        )
+        code, took = ours.end()
+        assert code == 0
+        assert took < 5
+
+
+def test_a_restart_does_not_tell_slack_again(tmp_path: Path, vllm: SimulatedServer, slack: SlackStub) -> None:
+    config = write_config(tmp_path, address(vllm), slack)
+    (tmp_path / "own.rules.yaml").write_text(ALWAYS)
+    config.write_text(config.read_text() + 'rule_files: ["*.rules.yaml"]\n')
+    for _ in range(2):
+        with daemon(tmp_path, "--config", str(config)) as ours:
+            until(lambda: slack.messages, within=10)
+            until(ours.is_ready, within=5)
+            ours.end(signal.SIGKILL)
+    assert len(slack.messages) == 1
+
+
+def test_without_a_file_flags_and_variables_are_all(tmp_path: Path, vllm: SimulatedServer, slack: SlackStub) -> None:
+    with daemon(tmp_path, "--target", vllm.url, "--listen", "127.0.0.1:0", SLACK_WEBHOOK_URL=slack.webhook_url) as ours:
+        until(ours.is_ready, within=10)
+        (target,) = ours.data("/api/v1/targets")["activeTargets"]
+        assert target["scrapeUrl"] == vllm.url + "/metrics"
+        assert slack.webhook_url not in ours.get("/metrics") + ours.log
+        assert {group["name"] for group in ours.data("/api/v1/rules")["groups"]} >= {"vllm-engine", "vllm-availability"}
+        assert (tmp_path / "data" / "monitor.db").exists()
+
+
+def test_a_bad_reload_keeps_the_old_configuration_and_says_so(
+    tmp_path: Path, vllm: SimulatedServer, slack: SlackStub
+) -> None:
+    config = write_config(tmp_path, address(vllm), slack)
+    good = config.read_text()
+    with daemon(tmp_path, "--config", str(config)) as ours:
+        until(ours.is_ready, within=10)
+        config.write_text(good.replace("scrape_interval", "scrape_intervall"))
+        status, text = ours.post("/-/reload")
+        assert status == 400
+        assert re.search(r'monitor.yaml:1:\d+: global: .*scrape_intervall.*did you mean "scrape_interval"', text)
+        ours.process.send_signal(signal.SIGHUP)
+        until(lambda: ours.log.count("reload refused") == 2, within=5)
+        assert "vllm_monitor_config_last_reload_successful 0.0" in ours.get("/metrics")
+        assert len(ours.data("/api/v1/targets")["activeTargets"]) == 1
+        config.write_text(good.replace(f'["{address(vllm)}"]', f'["{address(vllm)}", "127.0.0.1:1"]'))
+        assert ours.post("/-/reload") == (200, "")
+        assert "vllm_monitor_config_last_reload_successful 1.0" in ours.get("/metrics")
+        assert len(ours.data("/api/v1/targets")["activeTargets"]) == 2
+        until(
+            lambda: {one["health"] for one in ours.data("/api/v1/targets")["activeTargets"]} == {"up", "down"}, within=8
+        )
+
+
+def test_slack_down_stops_nothing_and_what_it_missed_comes_when_it_is_back(
+    tmp_path: Path, vllm: SimulatedServer, slack: SlackStub
+) -> None:
+    config = write_config(tmp_path, address(vllm), slack)
+    (tmp_path / "own.rules.yaml").write_text(ALWAYS)
+    config.write_text(config.read_text() + 'rule_files: ["*.rules.yaml"]\n')
+    slack.fail_next(*unavailable(3))
+    with daemon(tmp_path, "--config", str(config)) as ours:
+        until(lambda: slack.messages, within=25)
+        assert len(slack.requests) == 4
+        assert re.search(
+            r'notifications_failed_total\{integration="oncall/slack\[0\]",reason="\w+"\} 3.0', ours.get("/metrics")
+        )
+        assert ours.log.count("not notified") == 1
+
+
+def unavailable(times: int) -> list[Any]:
+    return [Answer(503, "")] * times
+
+
+@pytest.mark.parametrize(
+    ("break_it", "words"),
+    [
+        pytest.param(lambda text: text.replace("oncall,", "onkall,"), 'receiver "onkall" is not defined', id="config"),
+        pytest.param(lambda text: text.replace("./data", "/dev/null/data"), "/dev/null/data", id="storage"),
+    ],
+)
+def test_what_keeps_the_daemon_from_starting_is_said_in_one_message(
+    tmp_path: Path, slack: SlackStub, break_it: Callable[[str], str], words: str
+) -> None:
+    config = write_config(tmp_path, "127.0.0.1:1", slack)
+    config.write_text(break_it(config.read_text()))
+    command = [str(Path(sys.executable).with_name("vllm-monitor")), "run", "--config", str(config)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr

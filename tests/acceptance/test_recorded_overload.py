@@ -1,0 +1,133 @@
+"""
+A hundred seconds of real overload, played back over HTTP at its own times, from page to Slack.
+
+The recording is of vLLM 0.32.0: 50 clients on a pool for seven; `waiting` is 26 to 43, the KV gauge 0.24 to 1.00.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from monitor.clock import VirtualClock
+from monitor.config.read import load
+from monitor.model.instant import SECOND, Instant, slot_at_or_before
+from monitor.model.labels import METRIC_NAME, Labels
+from monitor.model.matcher import Matcher, equal
+from monitor.promql import Engine, Vector, parse
+from monitor.replay import replay
+from monitor.rules.alerting import AlertState
+from monitor.shipped import rules_folder
+from tests.acceptance.stage import Stage, write_config
+from tests.engines import engine as engine_path
+from tests.promtool import Question, input_series, run, unit_test
+from tests.recorded import RecordedServer, Recording
+from tests.slackstub.stub import SlackStub
+
+RECORDED, ALERTS = "vllm_engine:", "ALERTS"
+RECORDING = Recording.load("vllm-0.32.0-overload-1s")
+STEP = 5 * SECOND
+START: Instant = slot_at_or_before(RECORDING.times[0], STEP) + STEP
+SLOTS = range(START, RECORDING.times[-1], STEP)
+RULES = sorted(rules_folder().glob("*.rules.yaml"))
+
+
+def named(name: str) -> tuple[Matcher, ...]:
+    return (equal(METRIC_NAME, name),)
+
+
+def answer(engine: Engine, expr: str, at: Instant) -> Sequence[tuple[Labels, float]]:
+    value = engine.instant(parse(expr), at).value
+    assert isinstance(value, Vector)
+    return value.samples
+
+
+class Played:
+    """The recording, lived through once for all tests of this file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.changes: list[tuple[int, str, str]] = []
+        with SlackStub() as stub:
+            clock = VirtualClock(START)
+            with RecordedServer(RECORDING, clock) as server:
+                self.stage = Stage(load(write_config(folder, server.address, stub)), clock)
+                for slot in SLOTS:
+                    before = self.stage.states()
+                    replay(self.stage.pipeline, self.stage.clock, [slot])
+                    self._note(slot, before)
+            self.messages = stub.messages
+
+    def _note(self, slot: Instant, before: dict[str, AlertState]) -> None:
+        for rule, state in self.stage.states().items():
+            if state is not before[rule]:
+                self.changes.append(((slot - START) // SECOND, rule, state.value))
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return Played(tmp_path_factory.mktemp("overload"))
+
+
+def test_every_scrape_was_good(played: Played) -> None:
+    (up,) = played.stage.window().select(named("up"))
+    assert set(up.view[0]) == {1.0}
+    assert len(up.view[0]) == len(SLOTS)
+
+
+def test_prometheus_finds_the_same_on_the_same_samples(played: Played, tmp_path: Path) -> None:
+    """Every recorded quantity and every pending and firing alert, at every evaluation."""
+    window = played.stage.window()
+    written = {name for name in window.names() if name.startswith((RECORDED, ALERTS))}
+    raw = [column for name in window.names() if name not in written for column in window.select(named(name))]
+    engine = Engine(window)
+    questions = [
+        Question(expr, slot, answer(engine, expr, slot))
+        for slot in SLOTS
+        for expr in (f'{{__name__=~"{RECORDED}.+"}}', ALERTS)
+    ]
+    assert sum(len(question.answer) for question in questions) > 1000
+    series = input_series(raw, START, SLOTS[-1], STEP)
+    test = unit_test(RULES, START, STEP, series, questions)
+    assert run(engine_path("promtool", "newer"), test, tmp_path) == ""
+
+
+def test_a_wrong_answer_is_noticed_by_prometheus(played: Played, tmp_path: Path) -> None:
+    raw = played.stage.window().select(named("up"))
+    wrong = Question(ALERTS, START, [(Labels.of(__name__=ALERTS, alertname="VLLMTargetDown"), 1.0)])
+    test = unit_test(RULES, START, STEP, input_series(raw, START, START, STEP), [wrong])
+    assert "VLLMTargetDown" in run(engine_path("promtool", "newer"), test, tmp_path)
+
+
+def test_the_alerts_come_and_go_when_they_should(played: Played) -> None:
+    """Seconds into the playback; the overload lasts from 111 to 215."""
+    assert played.changes == [
+        (125, "VLLMPreemptionsHigh", "pending"),
+        (130, "VLLMKVCacheFull", "pending"),
+        (140, "VLLMRequestsWaiting", "pending"),
+        (160, "VLLMOverloaded", "pending"),
+        (190, "VLLMKVCacheFull", "firing"),
+        (195, "VLLMPreemptionStorm", "pending"),
+        (205, "VLLMOverloaded", "firing"),
+        (235, "VLLMOverloaded", "inactive"),
+        (250, "VLLMRequestsWaiting", "inactive"),
+        (250, "VLLMPreemptionStorm", "inactive"),
+        (260, "VLLMKVCacheFull", "inactive"),
+    ]
+
+
+def test_slack_is_told_in_the_same_round_in_words_that_say_what_to_do(played: Played) -> None:
+    first, second, *resolved = [message.text.splitlines()[0] for message in played.messages]
+    assert re.fullmatch(r"\S+ WARNING: vLLM's KV cache is full.* · 98.79% of the KV cache · 127.0.0.1:\d+", first)
+    assert re.fullmatch(r"\S+ CRITICAL: vLLM is overloaded.* · 34.8 requests waiting · 127.0.0.1:\d+", second)
+    assert [re.sub("…?( · .*)?$", "", line) for line in resolved] == [
+        "✅ RESOLVED: vLLM is overloaded, more requests wait than run",
+        "✅ RESOLVED: vLLM's KV cache is full and requests suffer",
+    ]
+    assert "--gpu-memory-utilization" in played.messages[0].text
+    assert [(attempt.delivery.notification.now - START) // SECOND for attempt in played.stage.attempts] == [
+        190,
+        205,
+        235,
+        265,
+    ]
