@@ -13,7 +13,7 @@ MIDDLE = EARLY | {"scrape", "probe", "promql"}
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
     "model": set(),
-    "yamldoc": set(),
+    "yamldoc": {"model"},
     "clock": {"model"},
     "shipped": set(),
     "capacity": set(),
@@ -29,14 +29,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dispatch": GROUND,
     "notify": GROUND | {"dispatch"},
     "config": MIDDLE | {"rules", "dispatch", "notify", "shipped"},
-    "metrics": {"__init__"},
+    "metrics": set(),
+    "logs": set(),
+    "workers": set(),
     "web": MIDDLE | {"rules", "dispatch", "notify"},
-    "schedule": GROUND,
-    "arrival": GROUND,
+    "expressions": {"promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
+    "replay": MIDDLE | {"pipeline"},
+    "schedule": GROUND,
+    "arrival": GROUND,
+    "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }
-TOP = ("app", "build", "cli", "demo", "replay", "commands")
+TOP = ("build", "app", "commands", "cli")
 
 
 def sources() -> list[Path]:
