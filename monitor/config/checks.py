@@ -41,7 +41,7 @@ def timeout_fits(report: Report, loc: Loc, timeout: int, interval: int) -> None:
 
 def receivers_exist(report: Report) -> None:
     """Note every route whose receiver is not defined, and the root that has none, or that does not take everything."""
-    known = [name for _, name in _names(report, "receivers", "name")]
+    known = dict.fromkeys(name for _, name in _names(report, "receivers", "name"))
     root = find(report.document.root, ("route",))
     if isinstance(root, MappingNode):
         if _text(root.get("receiver")) is None:

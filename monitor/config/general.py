@@ -1,6 +1,5 @@
 """The sections `global`, `storage` and `web`."""
 
-from pathlib import Path
 from typing import ClassVar, Self
 
 from pydantic import Field
@@ -45,7 +44,7 @@ class StorageConfig(Section):
 
     not_yet: ClassVar[dict[str, str]] = not_yet.STORAGE
 
-    path: FilePath = Field(default=Path("data"), validate_default=True)
+    path: FilePath = Field(default="data", validate_default=True)
     retention: PositiveDuration = HOUR
 
 
