@@ -1,0 +1,105 @@
+"""Ticks on aligned slots, on a clock that steps."""
+
+import threading
+from dataclasses import dataclass, field
+from typing import Self
+
+from monitor.clock import SystemClock
+from monitor.model.instant import HOUR, Instant
+from monitor.schedule import EVALUATE, SCRAPE, Schedule
+from tests.waiting import until
+
+INTERVAL = 100
+
+
+@dataclass
+class SteppingClock:
+    """The machine's clock, shifted by as much as a test says."""
+
+    shift: int = 0
+
+    def now(self) -> Instant:
+        return SystemClock().now() + self.shift
+
+
+@dataclass
+class Watched:
+    """A schedule whose ticks are noted."""
+
+    clock: SteppingClock = field(default_factory=SteppingClock)
+    slots: list[Instant] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    missed: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.schedule = Schedule(self.clock, self.failed.append, lambda _, slots: self.missed.append(slots))
+
+    def __enter__(self) -> Self:
+        self.schedule.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.schedule.stop()
+
+
+def test_ticks_come_with_the_multiples_of_their_interval_each_once() -> None:
+    with Watched() as watched:
+        watched.schedule.every(INTERVAL, SCRAPE, watched.slots.append)
+        until(lambda: len(watched.slots) >= 4, within=5)
+    assert all(slot % INTERVAL == 0 for slot in watched.slots)
+    assert watched.slots == sorted(set(watched.slots))
+
+
+def test_a_clock_that_is_set_back_repeats_no_slot() -> None:
+    with Watched() as watched:
+        watched.schedule.every(INTERVAL, SCRAPE, watched.slots.append)
+        until(lambda: watched.slots, within=5)
+        watched.clock.shift = -HOUR
+        threading.Event().wait(0.3)
+    assert watched.slots == sorted(set(watched.slots))
+
+
+def test_a_clock_that_leaps_ahead_leaves_slots_out_and_counts_them() -> None:
+    with Watched() as watched:
+        watched.schedule.every(INTERVAL, SCRAPE, watched.slots.append)
+        until(lambda: watched.slots, within=5)
+        watched.clock.shift = HOUR
+        until(lambda: watched.missed, within=5)
+        seen = len(watched.slots)
+        until(lambda: len(watched.slots) > seen, within=5)
+    assert watched.missed[0] >= HOUR // INTERVAL - 2
+    assert len(watched.slots) < 100
+
+
+def test_a_tick_that_raises_is_counted_and_the_next_one_comes() -> None:
+    with Watched() as watched:
+
+        def fail(slot: Instant) -> None:
+            watched.slots.append(slot)
+            raise KeyError(slot)
+
+        watched.schedule.every(INTERVAL, EVALUATE, fail)
+        until(lambda: len(watched.slots) >= 3, within=5)
+    assert watched.failed[:2] == [EVALUATE, EVALUATE]
+
+
+def test_a_slow_part_does_not_hold_up_another() -> None:
+    release = threading.Event()
+    with Watched() as watched:
+
+        def hang(_: Instant) -> None:
+            release.wait(5)
+
+        watched.schedule.every(INTERVAL, SCRAPE, hang)
+        watched.schedule.every(INTERVAL, EVALUATE, watched.slots.append)
+        until(lambda: len(watched.slots) >= 3, within=3)
+        release.set()
+
+
+def test_a_single_job_that_is_named_again_takes_the_place_of_the_first() -> None:
+    ran: list[str] = []
+    with Watched() as watched:
+        watched.schedule.once("flush", watched.clock.now() + HOUR, EVALUATE, lambda: ran.append("first"))
+        watched.schedule.once("flush", watched.clock.now(), EVALUATE, lambda: ran.append("second"))
+        until(lambda: ran, within=5)
+    assert ran == ["second"]
