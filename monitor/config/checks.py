@@ -47,7 +47,7 @@ def receivers_exist(report: Report) -> None:
         if _text(root.get("receiver")) is None:
             report.add(("route",), '"receiver" must be set: it is told what no other route takes')
         for key in ("matchers", "continue"):
-            if key in root and not (isinstance(root[key], SequenceNode) and not root[key]):
+            if root.get(key) and _text(root[key]) != "false":
                 report.add(("route", key), f"{key} is not allowed here: this route takes everything", key=True)
     for loc, name in _receivers(root, ("route",)):
         if name not in known:

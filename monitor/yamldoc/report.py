@@ -1,6 +1,6 @@
 """Collects the mistakes of one document while its sections are read."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from keyword import iskeyword
 from pathlib import Path
 from typing import TypeVar
@@ -66,8 +66,9 @@ class Report:
                 self._add_details(loc, details)
             return None
         finally:
+            paths = _paths(node, loc) if reading.unknown else {}
             for mapping, key, owner in reading.unknown:
-                self._add_unknown(_loc_of(mapping, node, loc), key, owner)
+                self._add_unknown(paths[id(mapping)], key, owner)
 
     def _add_details(self, start: Loc, details: ErrorDetails) -> None:
         inside = tuple(_key(step) for step in details["loc"] if step != "[key]")
@@ -108,16 +109,14 @@ def _named(inside: Loc, what: str) -> str:
     return f"{'.'.join(names)}: {what}" if names else what
 
 
-def _loc_of(wanted: MappingNode, node: Node | None, loc: Loc) -> Loc:
-    return next(_search(wanted, node, loc), loc)
-
-
-def _search(wanted: MappingNode, node: Node | None, loc: Loc) -> Iterator[Loc]:
-    if node is wanted:
-        yield loc
-    elif isinstance(node, MappingNode):
-        for key, child in node.items():
-            yield from _search(wanted, child, (*loc, key))
+def _paths(node: Node, loc: Loc) -> dict[int, Loc]:
+    """Return the path of every table in and below `node`, by the identity of the table."""
+    found: dict[int, Loc] = {id(node): loc} if isinstance(node, MappingNode) else {}
+    children: Iterable[tuple[str | int, Node]] = ()
+    if isinstance(node, MappingNode):
+        children = node.items()
     elif isinstance(node, SequenceNode):
-        for index, child in enumerate(node):
-            yield from _search(wanted, child, (*loc, index))
+        children = enumerate(node)
+    for step, child in children:
+        found.update(_paths(child, (*loc, step)))
+    return found

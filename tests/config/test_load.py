@@ -107,6 +107,11 @@ receivers: [{name: a}, {name: b}]
     assert config(tmp_path, text).route == Route("a", ("alertname",), group_wait=10 * SECOND, routes=(child,))
 
 
+def test_the_top_route_may_say_that_it_takes_everything(tmp_path: Path) -> None:
+    text = "route: {receiver: a, matchers: [], continue: false}\nreceivers: [{name: a}]\n"
+    assert config(tmp_path, JOB + text).route == Route("a", group_wait=SECOND)
+
+
 def test_a_slack_receiver_without_a_way_of_its_own_has_the_webhook_of_all(tmp_path: Path) -> None:
     text = """
 global: {slack_api_url: "https://hooks.slack.com/services/geheim"}

@@ -1,0 +1,95 @@
+"""The keys that are refused by name exist in the real programs; a key that exists nowhere would be a typing mistake."""
+
+import re
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from monitor.config import not_yet
+from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.receiving import ReceiverConfig, SlackConfig
+from monitor.config.routing import RouteSection
+from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
+from tests.engines import engine
+
+ALERTMANAGER_TOP = ("inhibit_rules", "time_intervals", "mute_time_intervals", "templates")
+ALERTMANAGER_GLOBAL = re.compile(
+    "smtp|http_config|pagerduty|opsgenie|victorops|wechat|telegram|webex|jira|rocketchat|mattermost|slack|resolve_timeout"
+)
+# Prometheus before 3.0 or after 3.5 has these, or any build that leaves no discovery out.
+OTHER_BUILDS = re.compile(
+    "scrape_classic_histograms|scrape_native_histograms|extra_scrape_metrics"
+    "|(azure|consul|kuma|nomad|openstack|stackit)_sd_configs"
+)
+OURS = {
+    "slack_base_url",
+    "bot_token",
+    "bot_token_file",
+    "console_configs",
+    "path",
+    "retention",
+    "listen",
+    "external_url",
+}
+
+
+def table(keys: Iterable[str], indent: int, **values: str) -> str:
+    """Return a table in which every key has no value but those in `values`, which come last."""
+    lines = {**dict.fromkeys(sorted(set(keys) - OURS - values.keys()), ""), **values}
+    return "".join(f"{' ' * indent}{key}: {value}\n" for key, value in lines.items())
+
+
+def unknown(program: str, command: str, file: Path) -> set[str]:
+    done = subprocess.run([engine(program, "newer"), *command.split(), str(file)], capture_output=True, check=False)
+    return set(re.findall(r"field (\w+) not found", (done.stdout + done.stderr).decode()))
+
+
+def test_prometheus_knows_every_key_that_is_its_own(tmp_path: Path) -> None:
+    top = [key for key in not_yet.TOP if key not in ALERTMANAGER_TOP]
+    global_ = [*GlobalConfig.fields_by_key(), *not_yet.GLOBAL]
+    jobs = [
+        table([*ScrapeConfig.fields_by_key(), *not_yet.SCRAPE_CONFIG], 4, job_name="a"),
+        table([], 4, job_name="b", tls_config="") + table([*TLSConfig.fields_by_key(), *not_yet.TLS_CONFIG], 6),
+        table([], 4, job_name="c", basic_auth="") + table([*BasicAuth.fields_by_key(), *not_yet.BASIC_AUTH], 6),
+        table([], 4, job_name="d", authorization="")
+        + table([*Authorization.fields_by_key(), *not_yet.AUTHORIZATION], 6),
+        table([], 4, job_name="e", static_configs="") + "      -\n" + table(StaticConfig.fields_by_key(), 8),
+    ]
+    (tmp_path / "prometheus.yaml").write_text(
+        table(top, 0)
+        + "global:\n"
+        + table([key for key in global_ if not ALERTMANAGER_GLOBAL.match(key)], 2)
+        + "storage:\n"
+        + table([*StorageConfig.fields_by_key(), *not_yet.STORAGE], 2)
+        + "scrape_configs:\n"
+        + "".join(f"  -\n{job}" for job in jobs)
+    )
+    found = unknown("promtool", "check config", tmp_path / "prometheus.yaml")
+    assert {key for key in found if not OTHER_BUILDS.match(key)} == set()
+
+
+def test_alertmanager_knows_every_key_that_is_its_own(tmp_path: Path) -> None:
+    global_ = [*GlobalConfig.fields_by_key(), *not_yet.GLOBAL]
+    slack = table([*SlackConfig.fields_by_key(), *not_yet.SLACK_CONFIG], 8, api_url="http://x", channel="x")
+    (tmp_path / "alertmanager.yaml").write_text(
+        table(ALERTMANAGER_TOP, 0)
+        + "global:\n"
+        + table([key for key in global_ if ALERTMANAGER_GLOBAL.match(key)], 2)
+        + "route:\n"
+        + table([*RouteSection.fields_by_key(), *not_yet.ROUTE], 2, receiver="a")
+        + "receivers:\n  -\n"
+        + table([*ReceiverConfig.fields_by_key(), *not_yet.RECEIVER], 4, name="a", slack_configs="")
+        + f"      -\n{slack}"
+    )
+    assert unknown("amtool", "check-config", tmp_path / "alertmanager.yaml") == set()
+
+
+def test_what_is_supported_is_not_refused_by_name() -> None:
+    pairs: list[tuple[Iterable[str], Iterable[str]]] = [
+        (section.fields_by_key(), section.not_yet)
+        for section in (
+            *(GlobalConfig, ScrapeConfig, StaticConfig, TLSConfig, BasicAuth, Authorization),
+            *(RouteSection, ReceiverConfig, SlackConfig, StorageConfig, WebConfig),
+        )
+    ]
+    assert [set(fields) & set(refused) for fields, refused in pairs] == [set()] * len(pairs)
