@@ -33,5 +33,5 @@ def format_of(content_type: str, fallback: ScrapeProtocol | None = None) -> Form
         return known
     if fallback is not None:
         return _PROTOCOLS[fallback]
-    what = f"unsupported Content-Type {readable(content_type[:100])}" if content_type else "no Content-Type"
+    what = f"unsupported Content-Type {readable(content_type)}" if content_type else "no Content-Type"
     raise ScrapeError(f"{what}, and no fallback_scrape_protocol", reason=Reason.CONTENT_TYPE)

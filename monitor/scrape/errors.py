@@ -60,19 +60,16 @@ class LimitError(ScrapeError):
 
 
 def _excerpt(text: str) -> str:
-    if not text:
-        return ""
-    return f" in {readable(text[:_LONGEST_EXCERPT])}" + ("…" if len(text) > _LONGEST_EXCERPT else "")
+    return f" in {readable(text)}" if text else ""
 
 
 def readable(text: str) -> str:
-    """Return `text` in double quotes on one line; a byte that is no UTF-8 shows as its hexadecimal escape."""
-    shown = "".join(
-        f"\\x{ord(char) - 0xDC00:02x}"
-        if "\udc80" <= char <= "\udcff"
-        else char
-        if char.isprintable()
-        else repr(char)[1:-1]
-        for char in text
-    )
-    return '"' + shown.replace('"', '\\"') + '"'
+    """Return the beginning of `text` in double quotes on one line; bytes that are no UTF-8 show in hexadecimal."""
+    shown = "".join(_readable(char) for char in text[:_LONGEST_EXCERPT])
+    return '"' + shown.replace('"', '\\"') + '"' + ("…" if len(text) > _LONGEST_EXCERPT else "")
+
+
+def _readable(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char if char.isprintable() else repr(char)[1:-1]

@@ -38,7 +38,11 @@ def parse_value(text: str) -> float:
 
 
 def are_decimals(texts: list[str], values: list[float]) -> bool:
-    """Say whether all `texts`, whose floats are `values`, surely are what `parse_value` accepts; in one look."""
+    """
+    Say, in one look, whether `parse_value` surely accepts all `texts`; `values` are their floats.
+
+    No text may hold a blank.
+    """
     return isfinite(sum(values)) and _DECIMALS.fullmatch(" ".join(texts)) is not None
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Protocol
 
 from monitor.model.labels import Labels
@@ -126,9 +127,10 @@ class WholePage:
 
     def _meaning(self, exposed: Exposed, line: Line) -> Known:
         family, ingest = self._families.current, self._ingest
-        pairs = tuple((name, normal_bound(family[1], name, value)) for name, value in exposed.pairs)
+        # Most names and values stand in many lines, and in the pages of other targets.
+        pairs = tuple((intern(name), intern(normal_bound(family[1], name, value))) for name, value in exposed.pairs)
         try:
-            labels = ingest.labels_of(exposed.name, pairs)
+            labels = ingest.labels_of(intern(exposed.name), pairs)
         except LimitError as err:
             raise PageError(str(err), line=line.number, text=line.text, reason=err.reason) from err
         if ingest.wanted is not None and exposed.name not in ingest.wanted:

@@ -1,0 +1,246 @@
+"""The loop of one target, scrape by scrape."""
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import count
+
+import pytest
+
+from monitor.model.instant import MINUTE, Instant
+from monitor.model.labels import METRIC_NAME, Labels
+from monitor.model.matcher import equal
+from monitor.model.sample import MetricType, is_stale
+from monitor.model.target import Target
+from monitor.scrape.errors import Reason, ScrapeError
+from monitor.scrape.labels import LabelLimits
+from monitor.scrape.options import ScrapeOptions
+from monitor.scrape.target import REPORT, Answer, Health, ScrapeLoop, ScrapeResult
+from monitor.storage.window import Window
+
+TARGET = Target("vllm", "http://a:1/metrics", Labels.of(job="vllm", instance="a:1"), Labels())
+REFUSED = ScrapeError("connection refused", reason=Reason.REFUSED)
+
+Given = str | bytes | Answer | Exception
+
+
+@dataclass
+class FakeFetch:
+    """Gives each of `answers` in turn: a page of the text format, an answer, or an error to raise."""
+
+    answers: list[Given] = field(default_factory=list)
+
+    def __call__(self) -> Answer:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, Answer):
+            return answer
+        return Answer(answer if isinstance(answer, bytes) else answer.encode(), "text/plain")
+
+
+class Life:
+    """A target's scrapes, one a second from second 1 on; its clock makes every scrape last 0.25 s."""
+
+    def __init__(
+        self, *answers: Given, options: ScrapeOptions | None = None, wanted: Collection[str] | None = None
+    ) -> None:
+        self.window = Window()
+        self.fetch = FakeFetch(list(answers))
+        ticks = count()
+        self.loop = ScrapeLoop(
+            TARGET, options or ScrapeOptions(), self.window, self.fetch, wanted=wanted, seconds=lambda: next(ticks) / 4
+        )
+        self.results: list[ScrapeResult] = [self.loop.scrape(at * 1000) for at in range(1, len(answers) + 1)]
+
+    def samples(self, name: str, **labels: str) -> dict[Instant, float | str]:
+        """Return what is stored of the one series of these labels: by second, `stale` for the marker."""
+        matchers = [equal(METRIC_NAME, name), *(equal(label, value) for label, value in labels.items())]
+        found = self.window.select(matchers)
+        if not found:
+            return {}
+        (column,) = found
+        times, base = column.block.view
+        values, first = column.view
+        own = times[first - base : first - base + len(values)]
+        return {at // 1000: "stale" if is_stale(value) else value for at, value in zip(own, values, strict=True)}
+
+    def line(self, name: str, **labels: str) -> list[float | str]:
+        return list(self.samples(name, **labels).values())
+
+
+def test_a_scrape_writes_the_page_and_what_it_has_to_say_of_itself() -> None:
+    life = Life("a 1\nb 2\n", "a 3\nb 4\nc 5\n")
+    assert life.samples("a", job="vllm", instance="a:1") == {1: 1, 2: 3}
+    assert [life.line(name, job="vllm", instance="a:1") for name in REPORT] == [
+        [1, 1],
+        [0.25, 0.25],
+        [2, 3],
+        [2, 3],
+        [2, 1],
+    ]
+    assert life.results[1] == ScrapeResult(2000, 0.25, up=True, scraped=3, added=1, stored=3)
+
+
+def test_a_failed_scrape_is_up_0_and_all_series_stale_once() -> None:
+    life = Life("a 1\n", REFUSED, REFUSED, "a 2\n")
+    assert life.samples("a") == {1: 1, 2: "stale", 3: "stale", 4: 2}
+    assert life.line("up") == [1, 0, 0, 1]
+    assert life.line("scrape_samples_scraped") == [1, 0, 0, 1]
+    assert life.line("scrape_series_added") == [1, 0, 0, 0]
+
+
+def test_a_target_that_never_answers_still_reports() -> None:
+    life = Life(REFUSED, REFUSED)
+    assert life.line("up") == [0, 0]
+    assert life.window.names() == tuple(sorted(REPORT))
+
+
+def test_a_series_that_vanishes_is_stale_and_may_come_back() -> None:
+    life = Life("a 1\nb 1\n", "a 2\n", "a 3\nb 3\n")
+    assert life.line("a") == [1, 2, 3]
+    assert life.line("b") == [1, "stale", 3]
+
+
+@pytest.mark.parametrize("bad", ["a 2\nb 2\n?\n", "?\na 2\nb 2\n", b'a 2\nb 2\nc{d="\xff"} 1\n', "a 2\nb 2\nb"])
+def test_nothing_is_kept_of_a_bad_page(bad: str | bytes) -> None:
+    life = Life("a 1\nb 1\n", bad, "a 3\nb 3\n")
+    assert life.line("a") == [1, "stale", 3]
+    assert life.line("b") == [1, "stale", 3]
+    assert life.line("up") == [1, 0, 1]
+    assert life.results[1].reason is Reason.PARSE
+    assert life.results[1].error.startswith("line ")
+
+
+def test_an_empty_page_is_a_good_page() -> None:
+    life = Life("a 1\n", Answer(b"", ""))
+    assert life.line("a") == [1, "stale"]
+    assert life.line("up") == [1, 1]
+
+
+def test_the_content_type_decides_the_format() -> None:
+    page = b"# TYPE a counter\na_total 1\n# EOF\n"
+    life = Life(Answer(page, "application/openmetrics-text"), Answer(page, "text/html"))
+    assert life.line("a_total") == [1, "stale"]
+    assert life.results[1].reason is Reason.CONTENT_TYPE
+
+
+def test_a_defect_of_ours_is_that_targets_health_and_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        life = Life("a 1\n", ZeroDivisionError("secret"), "a 3\n")
+    assert life.line("a") == [1, "stale", 3]
+    assert (life.results[1].reason, life.results[1].error) == (Reason.INTERNAL, "internal error: ZeroDivisionError")
+    assert len(caplog.records) == 1
+
+
+def test_health_is_that_of_the_last_scrape() -> None:
+    life = Life()
+    assert life.loop.health.health is Health.UNKNOWN
+    life.fetch.answers = ["a 1\n", REFUSED]
+    life.loop.scrape(1000)
+    first = life.loop.health
+    life.loop.scrape(2000)
+    second = life.loop.health
+    assert (first.health, first.last_error, first.last_scrape, first.last_scrape_duration) == ("up", "", 1000, 0.25)
+    assert (second.health, second.last_error, second.last_scrape) == ("down", "connection refused", 2000)
+
+
+def test_only_what_is_wanted_is_stored_but_all_is_counted_and_checked() -> None:
+    life = Life("a 1\nb 1\n", "a 2\nb x\n", wanted=frozenset("a"))
+    assert life.line("a") == [1, "stale"]
+    assert life.line("b") == []
+    assert life.line("scrape_samples_scraped") == [2, 1]
+    assert (life.results[0].scraped, life.results[0].stored) == (2, 1)
+
+
+def test_what_is_wanted_may_change_with_a_reload() -> None:
+    life = Life("a 1\nb 1\n", wanted=frozenset("a"))
+    life.fetch.answers = ["a 2\nb 2\n"]
+    life.loop.wanted = frozenset("b")
+    life.loop.scrape(2000)
+    assert life.line("a") == [1, "stale"]
+    assert life.samples("b") == {2: 2}
+
+
+def test_the_metadata_of_the_last_good_page_is_kept() -> None:
+    life = Life("# TYPE a gauge\na 1\n", REFUSED)
+    assert life.loop.metadata["a"].type is MetricType.GAUGE
+
+
+def test_a_page_that_says_up_does_not_speak_for_us() -> None:
+    life = Life('up 5\nup{job="other"} 7\n')
+    assert life.line("up", exported_job="other") == [7]
+    assert life.line("up", exported_job="") == [1]
+
+
+def test_the_first_of_two_equal_series_wins() -> None:
+    life = Life('a{job="x"} 1\na{exported_job="x"} 2\na{job="x"} 3\n')
+    assert life.line("a") == [1]
+    assert life.line("scrape_samples_scraped") == [3]
+
+
+def test_counters_are_stored_as_counters() -> None:
+    life = Life("# TYPE a_total counter\na_total 5\n", "# TYPE a_total counter\na_total 2\n")
+    (column,) = life.window.select([equal(METRIC_NAME, "a_total")])
+    assert (column.counter, list(column.before)) == (True, [5])
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (ScrapeOptions(sample_limit=1), "line 3: sample_limit of 1 exceeded by 2 samples"),
+        (ScrapeOptions(label_limits=LabelLimits(label_limit=3)), "line 2: label_limit of 3 exceeded by 4 labels in"),
+    ],
+)
+def test_a_limit_fails_the_scrape(options: ScrapeOptions, error: str) -> None:
+    life = Life("a 1\n", 'a 1\nb{c="d"} 1\n', options=options)
+    assert life.line("up") == [1, 0]
+    assert life.line("a") == [1, "stale"]
+    assert life.results[1].reason is Reason.LIMIT
+    assert life.results[1].error.startswith(error)
+
+
+def test_time_never_runs_backwards() -> None:
+    life = Life("a 1\n", "a 2\n")
+    life.fetch.answers = ["a 3\n", "a 4\n"]
+    life.loop.scrape(2000)
+    life.loop.scrape(3000)
+    assert life.samples("a") == {1: 1, 2: 2, 3: 4}
+
+
+def test_a_target_that_is_gone_leaves_only_stale_series() -> None:
+    life = Life("a 1\nb 1 500\n")
+    life.loop.stop(5000)
+    assert life.samples("a") == {1: 1, 5: "stale"}
+    assert life.samples("up") == {1: 1, 5: "stale"}
+    assert life.samples("b") == {0: 1, 5: "stale"}
+
+
+# --- timestamps in the page
+
+
+def test_a_sample_with_a_timestamp_is_stored_at_it_and_never_stale() -> None:
+    life = Life("a 1 500\nb 1\n", "a 1 500\nb 2\n", "a 2 2500\nb 3\n", "b 4\n", REFUSED)
+    assert life.samples("a") == {0: 1, 2: 2}
+    assert life.line("b") == [1, 2, 3, 4, "stale"]
+
+
+def test_timestamps_are_ignored_where_they_are_not_honoured() -> None:
+    life = Life("a 1 500\n", "a 2 500\n", options=ScrapeOptions(honor_timestamps=False))
+    assert life.samples("a") == {1: 1, 2: 2}
+
+
+def test_a_timestamp_far_ahead_or_out_of_order_is_dropped() -> None:
+    ahead = 10 * MINUTE + 3000
+    life = Life("a 1 900\n", "a 2 800\n", f"a 3 {ahead}\n", f"a 4 {ahead + 1001}\n", "a 5 99999999999999\n")
+    assert life.samples("a") == {0: 1, ahead // 1000: 3}
+    assert life.line("up") == [1] * 5
+
+
+def test_timed_series_that_are_gone_take_no_room_for_ever() -> None:
+    life = Life('a{n="1"} 1 500\n', 'a{n="2"} 1 600\n')
+    life.fetch.answers = ["b 1\n"] * 3
+    for at in (1 * MINUTE, 6 * MINUTE, 12 * MINUTE):
+        life.loop.scrape(at)
+        life.window.prune(at + life.window.retention)
+    assert [owner for owner in life.window.owners() if owner != life.loop.owner] == []
