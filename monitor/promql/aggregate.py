@@ -122,9 +122,9 @@ class Quantile(VectorNode):
     def vector(self, run: Run, at: Instant) -> Vector:
         q = self._q.value(run, at)
         vector = self._of.vector(run, at)
+        check_quantile(run, q, self._position)
         if not vector.series:
             return NOTHING
-        check_quantile(run, q, self._position)
         series, groups = self._groups.of(vector.series)
         values = vector.values
         return Vector(series, [quantile(q, [values[k] for k in members]) for members in groups])

@@ -1,7 +1,7 @@
 """
 Classic histograms: which series are the buckets of one, and what their counts say.
 
-reference: Prometheus 3.5, promql/quantile.go BucketQuantile, BucketFraction, ensureMonotonicAndIgnoreSmallDeltas.
+reference: Prometheus 3.5, promql/quantile.go BucketQuantile, ensureMonotonicAndIgnoreSmallDeltas; 3.14, BucketFraction.
 """
 
 import math
@@ -151,14 +151,13 @@ def fraction(lower: float, upper: float, bounds: Sequence[float], counts: Sequen
 
 
 def _rank(value: float, bounds: Sequence[float], counts: Sequence[float]) -> float:
-    """Return how many observations are below `value`."""
-    before, start = 0.0, -math.inf
+    """Return how many observations are below `value`; the first bucket starts at zero, or has no start at all."""
+    before, start = 0.0, 0.0 if bounds[0] > 0 else -math.inf
     for bound, count in zip(bounds, counts, strict=True):
-        if start == -math.inf and bound > 0:
-            start = 0.0
         if start >= value:
             return before
         if bound > value:
-            return before + (count - before) * (value - start) / (bound - start)
+            # Inside a bucket without a start nothing can be told: all of it counts as below.
+            return count if start == -math.inf else before + (count - before) * (value - start) / (bound - start)
         before, start = count, bound
     return counts[-1]

@@ -15,13 +15,17 @@ _CYCLE_YEARS = 400
 _CYCLE = 146_097 * _DAY
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST = 2**63
-# A float beyond the range of int64 becomes this there, and the year overflows; nothing sensible can be said.
+# A float that is no int64 becomes the least one there. Go counts the seconds of a date from a year far before, modulo
+# 2**64: what is before that year is after the last one.
 _BEYOND = -(2**63)
+_FIRST = -(292_277_022_399 + 1970) * 365.2425 * _DAY
 
 
 def _moment(seconds: float) -> tuple[datetime, int]:
     """Return the date, and the years to add to it."""
     whole = int(seconds) if math.isfinite(seconds) and -_MOST <= seconds < _MOST else _BEYOND
+    if whole < _FIRST:
+        whole += 2**64
     cycles = whole // _CYCLE
     return _EPOCH + timedelta(seconds=whole - cycles * _CYCLE), cycles * _CYCLE_YEARS
 

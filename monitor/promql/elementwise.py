@@ -47,7 +47,11 @@ class Round(VectorNode):
 
 
 class Clamp(VectorNode):
-    """`clamp(v, min, max)`, and clamp_min and clamp_max with one bound infinite. A NaN bound makes every value NaN."""
+    """
+    `clamp(v, min, max)`, and clamp_min and clamp_max with one bound infinite.
+
+    NaN, be it a bound or a value, gives NaN; but an infinite bound on its own side is stronger, as in Go.
+    """
 
     __slots__ = ("_high", "_low", "_names", "_of", "children")
 
@@ -63,11 +67,18 @@ class Clamp(VectorNode):
         vector, low, high = self._of.vector(run, at), self._low.value(run, at), self._high.value(run, at)
         if low > high:
             return NOTHING
-        series = self._names.of(vector.series)
-        if math.isnan(low) or math.isnan(high):
-            return Vector(series, [math.nan] * len(series))
-        # The value comes first: a NaN value stays NaN.
-        return Vector(series, [max(min(value, high), low) for value in vector.values])
+        return Vector(self._names.of(vector.series), [clamped(value, low, high) for value in vector.values])
+
+
+def clamped(value: float, low: float, high: float) -> float:
+    """Return Go's `Max(low, Min(high, value))`."""
+    if math.isnan(value) or math.isnan(high):
+        value = -math.inf if -math.inf in (value, high) else math.nan
+    else:
+        value = min(value, high)
+    if math.isnan(value) or math.isnan(low):
+        return math.inf if math.inf in (value, low) else math.nan
+    return max(value, low)
 
 
 class Timestamp(VectorNode):

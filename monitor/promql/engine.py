@@ -83,7 +83,7 @@ def _guarded(evaluate: Callable[[], result.Value]) -> result.Value:
 
 
 def _result(run: Run, value: result.Value) -> Result:
-    return Result(value, tuple(run.warnings), tuple(run.infos))
+    return Result(value, run.warnings, run.infos)
 
 
 def _instant(root: Node, run: Run, at: Instant) -> result.Value:

@@ -22,7 +22,7 @@ def aggregation(name: str, modifier: Any, given: Arguments) -> VectorNode:
     if name in ("topk", "bottomk"):
         return Ranking(given.scalar(0), grouping, given.vector(1), top=name == "topk")
     if name == "quantile":
-        return Quantile(given.scalar(0), grouping, given.vector(1), given.position(0))
+        return Quantile(given.scalar(0), grouping, given.vector(1), given.site.argument(0, inside=True))
     if name == "count_values":
         label = given.string(0)
         if not label:

@@ -35,9 +35,9 @@ class HistogramNode(VectorNode):
         vector = self._of.vector(run, at)
         found = self._histograms.of(vector.series)
         for labels in found.malformed:
-            name = f" for metric name {quoted(labels.name)}" if labels.name else ""
             run.warn(
-                f'bucket label "le" is missing or has a malformed value of {quoted(labels.value(BUCKET))}{name}',
+                f'bucket label "le" is missing or has a malformed value of {quoted(labels.value(BUCKET))} '
+                f"for metric name {quoted(labels.name)}",
                 self._position,
             )
         return found, vector
@@ -72,8 +72,8 @@ class HistogramQuantile(HistogramNode):
             name = vector.series[histogram.members[0][0]].value(METRIC_NAME)
             run.inform(
                 "input to histogram_quantile needed to be fixed for monotonicity (see "
-                "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile)"
-                + (f" for metric name {quoted(name)}" if name else ""),
+                f"https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile) "
+                f"for metric name {quoted(name)}",
                 self._position,
             )
         return quantile(q, histogram.bounds, counts)

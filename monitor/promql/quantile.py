@@ -40,11 +40,18 @@ def shortest(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    mantissa, exponent = f"{value:.17e}".split("e")
-    del mantissa
-    size = int(exponent)
     digits = repr(value)
-    if value == 0 or -5 < size < 21:  # noqa: PLR2004 - the bounds of %g
-        return digits.removesuffix(".0") if "e" not in digits else f"{value:.0f}"
-    head, _, tail = digits.partition("e")
-    return f"{head.removesuffix('.0')}e{int(tail or size):+03d}"
+    size = int(f"{value:.17e}".partition("e")[2])
+    if value == 0 or -5 < size < 6:  # noqa: PLR2004 - the bounds of %g
+        return digits.removesuffix(".0")
+    if "e" in digits:
+        head, _, tail = digits.partition("e")
+        return f"{head}e{int(tail):+03d}"
+    return _with_exponent(digits, size)
+
+
+def _with_exponent(digits: str, size: int) -> str:
+    sign = "-" if digits.startswith("-") else ""
+    all_digits = digits.removeprefix("-").removesuffix(".0").replace(".", "").strip("0")
+    fraction = f".{all_digits[1:]}" if len(all_digits) > 1 else ""
+    return f"{sign}{all_digits[0]}{fraction}e{size:+03d}"

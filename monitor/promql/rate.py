@@ -91,7 +91,8 @@ class Change(VectorNode):
         super().__init__()
         self._kind = kind
         self._of = of
-        self._position = position
+        # Prometheus puts a selector without a place for a subquery.
+        self._position = position if isinstance(of, RangeSelector) else (1, 1)
         self._names = Unnamed()
         self._gauges = Memo(not_counters)
 

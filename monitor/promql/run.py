@@ -1,7 +1,8 @@
 """One evaluation of a plan: its times, what it may cost, what it has found so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from monitor.clock import monotonic_seconds
@@ -15,6 +16,7 @@ LOOKBACK: Duration = 5 * MINUTE
 # How much work may pass between two looks at the clock.
 _CLOCK_EVERY = 20_000
 _STEP_COST = 100
+_REMARKS = 10
 
 
 class Queryable(Protocol):
@@ -38,19 +40,19 @@ class Run:
 
     __slots__ = (
         "_deadline",
+        "_infos",
         "_limits",
         "_now",
         "_spent",
         "_touched",
+        "_warnings",
         "caches",
         "end",
-        "infos",
         "lookback",
         "start",
         "step",
         "storage",
         "subquery_step",
-        "warnings",
     )
 
     def __init__(  # noqa: PLR0913 - made in one place, by the engine
@@ -69,8 +71,8 @@ class Run:
         self.start, self.end, self.step = start, end, step
         self.lookback = lookback
         self.subquery_step = subquery_step
-        self.warnings: dict[str, None] = {}
-        self.infos: dict[str, None] = {}
+        self._warnings: dict[str, Position] = {}
+        self._infos: dict[str, Position] = {}
         # What nodes remember within this evaluation, by node.
         self.caches: dict[object, object] = {}
         self._limits = limits or Limits()
@@ -102,10 +104,28 @@ class Run:
                 raise PromqlError("query timed out in expression evaluation", kind=ErrorKind.TIMEOUT)
 
     def warn(self, message: str, position: Position) -> None:
-        self.warnings[f"PromQL warning: {message} ({position[0]}:{position[1]})"] = None
+        """Remark on something doubtful. The same remark about several places names the last of them only."""
+        self._warnings[message] = position
 
     def inform(self, message: str, position: Position) -> None:
-        self.infos[f"PromQL info: {message} ({position[0]}:{position[1]})"] = None
+        """Remark on something that may be as it is meant."""
+        self._infos[message] = position
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return _listed("warning", self._warnings)
+
+    @property
+    def infos(self) -> tuple[str, ...]:
+        return _listed("info", self._infos)
+
+
+def _listed(kind: str, remarks: Mapping[str, Position]) -> tuple[str, ...]:
+    """Return at most ten remarks, as the HTTP API does, and how many there are more."""
+    listed = [f"PromQL {kind}: {text} ({line}:{column})" for text, (line, column) in islice(remarks.items(), _REMARKS)]
+    if len(remarks) > _REMARKS:
+        listed.append(f"{len(remarks) - _REMARKS} more {kind} annotations omitted")
+    return tuple(listed)
 
 
 def same_labelset() -> PromqlError:

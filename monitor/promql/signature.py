@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from monitor.promql.error import refused
 from monitor.promql.lex import Position
 from monitor.promql.node import MatrixNode, Node, ScalarNode, StringNode, VectorNode
+from monitor.promql.plus import Plus
+from monitor.promql.selector import InstantSelector
 from monitor.promql.sites import Site
 
 
@@ -20,18 +22,31 @@ class Arguments:
         return len(self.nodes)
 
     def position(self, index: int) -> Position:
-        return self.site.argument(index)
+        """
+        Return the place of an argument, as Prometheus tells it in remarks.
+
+        That is inside its parentheses, but for a part that is the same at all times in a call that is not.
+        """
+        moves = any(node.moving for node in self.nodes)
+        return self.site.argument(index, inside=not moves or self.nodes[index].moving)
 
     def vector(self, index: int) -> VectorNode:
         node = self._node(index, "instant vector")
         if not isinstance(node, VectorNode):
             raise self._wrong(index, "instant vector")
+        if isinstance(node, InstantSelector) and self.site.has_plus(index):
+            return Plus(node)
         return node
 
     def matrix(self, index: int) -> MatrixNode:
         node = self._node(index, "range vector")
         if not isinstance(node, MatrixNode):
             raise self._wrong(index, "range vector")
+        if self.site.has_plus(index):
+            raise refused(
+                "unary expression only allowed on expressions of type scalar or instant vector, got range vector",
+                self.site.argument(index, inside=True),
+            )
         return node
 
     def scalar(self, index: int) -> ScalarNode:
@@ -54,7 +69,7 @@ class Arguments:
     def _wrong(self, index: int, expected: str) -> Exception:
         return refused(
             f'expected type {expected} in call to function "{self.site.name}", got {type_of(self.nodes[index])}',
-            self.position(index),
+            self.site.argument(index, inside=False),
         )
 
 

@@ -22,15 +22,19 @@ _NO_CALL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The place of a call, and of the first token of each of its arguments."""
+    """The place of a call, and of each argument: its first token, and the first inside parentheses around it."""
 
     name: str
     position: Position
-    arguments: tuple[Position, ...]
+    arguments: tuple[tuple[Token, Token], ...]
 
-    def argument(self, index: int) -> Position:
+    def argument(self, index: int, *, inside: bool) -> Position:
         """Return the place of an argument, or of the call where the argument is left out."""
-        return self.arguments[index] if index < len(self.arguments) else self.position
+        return self.arguments[index][inside].position if index < len(self.arguments) else self.position
+
+    def has_plus(self, index: int) -> bool:
+        """Say whether an argument starts with a plus, of which the library's tree knows nothing."""
+        return index < len(self.arguments) and self.arguments[index][1].text == "+"
 
 
 def sites(found: Sequence[Token]) -> Iterator[Site]:
@@ -53,14 +57,34 @@ def _after_group(found: Sequence[Token], opening: int) -> int:
     return at + 1
 
 
-def _arguments(found: Sequence[Token], opening: int) -> Iterator[Position]:
-    depth, fresh = 1, True
-    for token in found[opening + 1 :]:
-        if token.kind is Kind.CLOSE:
-            depth -= 1
-            if depth == 0:
-                return
-        if fresh:
-            yield token.position
-        fresh = depth == 1 and token.kind is Kind.COMMA
-        depth += token.kind is Kind.OPEN
+def _arguments(found: Sequence[Token], opening: int) -> Iterator[tuple[Token, Token]]:
+    closing = _closing(found, opening)
+    start = opening + 1
+    while start < closing:
+        end = _argument_end(found, start, closing)
+        yield found[start], _unwrapped(found, start, end)
+        start = end + 1
+
+
+def _closing(found: Sequence[Token], opening: int) -> int:
+    """Return the index of the bracket that closes the one at `opening`, or of the end."""
+    depth = 0
+    for index in range(opening, len(found)):
+        depth += (found[index].kind is Kind.OPEN) - (found[index].kind is Kind.CLOSE)
+        if depth == 0:
+            return index
+    return len(found)
+
+
+def _argument_end(found: Sequence[Token], start: int, closing: int) -> int:
+    index = start
+    while index < closing and found[index].kind is not Kind.COMMA:
+        index = _closing(found, index) + 1 if found[index].kind is Kind.OPEN else index + 1
+    return min(index, closing)
+
+
+def _unwrapped(found: Sequence[Token], start: int, end: int) -> Token:
+    """Return the first token of an argument, inside the parentheses around all of it."""
+    while found[start].text == "(" and end - start > 1 and _closing(found, start) == end - 1:
+        start, end = start + 1, end - 1
+    return found[start]
