@@ -28,7 +28,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 
 bench: $(READY)
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench $(PARTS)
 
 conformance: $(READY)
 	$(BIN)/pytest --quiet tests/conformance

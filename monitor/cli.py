@@ -101,6 +101,28 @@ def demo(
         _fail(problem)
 
 
+@cli.command()
+def healthcheck(
+    config: ConfigOption = None,
+    listen: Annotated[str | None, typer.Option(help="Address of the HTTP side; 127.0.0.1:9109.")] = None,
+) -> None:
+    """Ask the daemon with these settings whether it is healthy; exit 1 when it is not."""
+    from monitor.commands.healthcheck import problem
+    from monitor.commands.settings import loader
+    from monitor.config.flags import Flags
+    from monitor.yamldoc.mistake import DocumentError
+
+    # The daemon has its targets; here any will do.
+    flags = Flags(targets=() if config else ("127.0.0.1:1",), listen=listen or "")
+    try:
+        found = problem(loader(config, flags, os.environ)())
+    except DocumentError as err:
+        found = str(err)
+    if found:
+        _fail(found)
+    print("healthy")
+
+
 def _fail(message: str) -> None:
     print(message, file=sys.stderr)
     raise typer.Exit(1)
