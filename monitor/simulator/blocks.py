@@ -52,16 +52,12 @@ class BlockPool:
         """Hand over `blocks` that the caller holds and has computed; it stays a user of them."""
         self._prefixes[prefix] = Prefix(blocks, users=1)
 
-    def join(self, prefix: int) -> bool:
-        """Become a user of a warm prefix; False when its blocks cannot be taken back from the free ones."""
+    def join(self, prefix: int) -> None:
+        """Become a user of a warm prefix. Its blocks are still there: unused prefixes always fit into the free ones."""
         found = self._prefixes[prefix]
         if found.users == 0:
-            if found.blocks > self.free:
-                return False
             self.free -= found.blocks
         found.users += 1
-        self._evict()
-        return True
 
     def leave(self, prefix: int) -> None:
         found = self._prefixes[prefix]

@@ -54,6 +54,8 @@ class Engine:
         return self._left is not None
 
     def submit(self, request: Request, now: float) -> None:
+        if not self._server.enable_prefix_caching:
+            request.prefix = 0
         self._arrived.append(request)
         self.wake(now)
 
@@ -207,7 +209,6 @@ class Engine:
         while not self.pool.allocate(blocks):
             victim = self.running.pop()
             self._free(victim)
-            victim.computed = 0
             victim.preemptions += 1
             victim.recomputing = True
             self.waiting.appendleft(victim)
@@ -218,10 +219,10 @@ class Engine:
 
     def _admit(self, budget: int, now: float) -> int:
         """Let waiting requests in, first come first served, while there are places, tokens and blocks."""
-        server, pool = self._server, self.pool
+        server = self._server
         while self.waiting and budget > 0 and len(self.running) < server.max_num_seqs:
             request = self.waiting[0]
-            warm = pool.warm_blocks(request.prefix) if request.prefix and server.enable_prefix_caching else 0
+            warm = self.pool.warm_blocks(request.prefix)
             start = warm * server.block_size
             count = min(request.tokens - start, budget)
             blocks = -(-(start + count) // server.block_size)
@@ -237,8 +238,8 @@ class Engine:
         return budget
 
     def _take_blocks(self, request: Request, warm: int, own: int) -> bool:
-        if warm and not self.pool.join(request.prefix):
-            return False
+        if warm:
+            self.pool.join(request.prefix)
         if self.pool.allocate(own):
             return True
         if warm:

@@ -19,7 +19,7 @@ class Request:
     Lengths are in tokens, instants in milliseconds.
 
     `tokens` is the prompt and what was generated so far; the request is complete when there are `end`. `computed` of
-    them lie in KV blocks: a recompute preemption sets it back to 0. `shared` of its `blocks` belong to the prefix
+    them lie in KV blocks; after a preemption they are computed again. `shared` of its `blocks` belong to the prefix
     cache, `cached` tokens came from there.
     """
 

@@ -100,7 +100,7 @@ class Simulator:
 
     def _metrics(self, process: Process) -> Answer:
         world = self._world
-        body = world.stale or process.render(float(self.now))
+        body = process.render(float(self.now))
         bad, slow = world.bad_page, world.slow_page
         if bad:
             # Without a text of its own: nearly the whole page, and half a line.

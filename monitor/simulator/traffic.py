@@ -5,14 +5,14 @@ from random import Random
 
 from monitor.model.instant import SECOND, Duration
 from monitor.simulator.agenda import Agenda
-from monitor.simulator.process import GIVEN_UP, OK, Reply
+from monitor.simulator.process import OK, Reply
 from monitor.simulator.request import Request
 from monitor.simulator.script import Phase
 
 # Sends a request; `reply` is called with its answer, or at once when nobody listens.
 Send = Callable[[Request, Reply, float, Duration | None], None]
 
-# What a client waits after an error before it asks again.
+# What a client waits after an error, or after it gave up, before it asks again.
 _BACKOFF = SECOND
 
 
@@ -40,7 +40,7 @@ class Traffic:
                 self._send(self._request(phase, now), answered, now, phase.timeout)
 
         def answered(now: float, status: int) -> None:
-            pause = phase.think.draw(self._random) if status in (OK, GIVEN_UP) else _BACKOFF
+            pause = phase.think.draw(self._random) if status == OK else _BACKOFF
             self._agenda.at(now + pause, ask)
 
         return ask

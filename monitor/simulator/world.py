@@ -13,11 +13,7 @@ _LOADING: Duration = 100 * SECOND
 
 
 class World:
-    """
-    What the faults change and the simulator shows.
-
-    `stale` is the page that a process with a dead engine goes on serving.
-    """
+    """What the faults change and the simulator shows."""
 
     def __init__(self, server: Server, now: float, random: Random) -> None:
         self.agenda = Agenda()
@@ -25,7 +21,6 @@ class World:
         self.reachable = True
         self.bad_page: BadPage | None = None
         self.slow_page: SlowPage | None = None
-        self.stale: str | None = None
         self._random = random
         self._stopped = 0.0
         self.process: Process | None = None
@@ -44,12 +39,11 @@ class World:
     def kill_engine(self, now: float) -> None:
         """End the engines; what fronts them goes on for a moment with what it last knew."""
         if self.process:
-            self.stale = self.process.render(now)
             self.process.engine_died(now)
 
     def stop(self, now: float) -> None:
         """End the process: its connections break, the port is refused."""
-        ended, self.process, self.stale = self.process, None, None
+        ended, self.process = self.process, None
         if ended:
             self._stopped = now
             ended.break_connections(now)

@@ -104,8 +104,19 @@ def test_a_shared_prefix_is_computed_once_while_it_is_warm() -> None:
     assert value(page, "vllm:prefix_cache_queries_total") == 200 * end.finished
     assert value(page, "vllm:prefix_cache_hits_total") == 128 * (end.finished - 1)
     assert value(page, "vllm:prompt_tokens_by_source_total", source="local_cache_hit") == 128 * (end.finished - 1)
+    assert value(page, "vllm:request_prefill_kv_computed_tokens_sum") == 200 * end.finished - 128 * (end.finished - 1)
     # Warm blocks are free blocks.
     assert end.kv == 0
+
+
+def test_without_prefix_caching_nothing_is_looked_up() -> None:
+    phase = Phase(at=0, duration=20 * SECOND, clients=1, prompt=exactly(200), output=exactly(50), shared_prefix=128)
+    simulator = play(phase, server=Server(enable_prefix_caching=False))
+    end = at(simulator, MINUTE)
+    page = simulator.page()
+    assert value(page, "vllm:prefix_cache_queries_total") == value(page, "vllm:prefix_cache_hits_total") == 0
+    assert value(page, "vllm:request_prefill_kv_computed_tokens_sum") == end.prompt_tokens > 1000
+    assert 'enable_prefix_caching="False"' in page
 
 
 def test_a_full_pool_pushes_out_an_idle_prefix() -> None:

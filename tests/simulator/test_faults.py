@@ -74,6 +74,14 @@ def test_in_a_hang_client_timeouts_look_like_success() -> None:
     assert at(simulator, 9 * MINUTE).finished > hung.finished
 
 
+def test_clients_that_gave_up_in_one_hang_are_forgotten_before_the_next() -> None:
+    hangs = (Hang(at=MINUTE, duration=MINUTE), Hang(at=3 * MINUTE, duration=MINUTE))
+    simulator = play(replace(BUSY, duration=4 * MINUTE, timeout=20 * SECOND), faults=hangs)
+    rows = [at(simulator, offset) for offset in (150 * SECOND, 170 * SECOND, 10 * MINUTE)]
+    assert rows[1].finished > rows[0].finished
+    assert (rows[2].running, rows[2].waiting, rows[2].kv) == (0, 0, 0)
+
+
 def test_one_of_two_engines_hangs() -> None:
     simulator = play(
         BUSY, server=Server(data_parallel_size=2), faults=(Hang(at=MINUTE, duration=5 * MINUTE, engine=1),)
@@ -135,6 +143,16 @@ def test_an_unreachable_server_goes_on_working() -> None:
     assert started(simulator) == process
 
 
+def test_a_process_starts_after_the_end_of_the_one_before() -> None:
+    simulator = play(BUSY, faults=(Restart(at=MINUTE, duration=30 * SECOND),))
+    simulator.advance(simulator.start + 2 * MINUTE)
+    assert started(simulator) == simulator.start // SECOND + 60
+    page = simulator.page()
+    assert value(page, "vllm:generation_tokens_created") == simulator.start // SECOND + 90
+    # Clients try again every second.
+    assert value(page, "http_requests_created") == pytest.approx(simulator.start / SECOND + 92, abs=2)
+
+
 def test_a_restart_can_bring_another_version_and_other_flags() -> None:
     old = Server(version="0.9.0.1", v1=False, multiprocess=True)
     new = Server(version="0.32.0", max_model_len=1024, num_gpu_blocks=200)
@@ -164,6 +182,13 @@ def test_without_admission_what_runs_ends_and_what_waits_waits() -> None:
     assert (stuck.running, stuck.waiting, stuck.kv) == (0, 10, 0)
     assert at(simulator, 3 * MINUTE) == stuck
     assert at(simulator, 5 * MINUTE).running > 0
+
+
+def test_without_admission_the_queue_shrinks_when_clients_give_up() -> None:
+    phase = replace(BUSY, duration=90 * SECOND, timeout=20 * SECOND)
+    simulator = play(phase, faults=(NoAdmission(at=MINUTE, duration=5 * MINUTE),))
+    assert at(simulator, 90 * SECOND).waiting == 10
+    assert at(simulator, 2 * MINUTE).waiting == 0
 
 
 def test_a_sleeping_engine_says_so() -> None:

@@ -52,15 +52,16 @@ def test_models_say_the_context_length() -> None:
 
 def test_a_refused_port_is_really_closed_and_opens_again_where_it_was() -> None:
     faults = (Unreachable(at=10 * SECOND, duration=10 * SECOND), Unreachable(at=30 * SECOND, duration=10 * SECOND))
-    with SimulatedServer(play(BUSY, faults=faults)) as server:
+    # A session would keep its connection, and be served through it, if it could.
+    with SimulatedServer(play(BUSY, faults=faults)) as server, requests.Session() as client:
         simulator, url = server.simulator, server.url
         for second, open_ in ((5, True), (15, False), (25, True), (35, False), (45, True)):
             simulator.advance(simulator.start + second * SECOND)
             if open_:
-                assert requests.get(f"{url}/metrics", timeout=5).status_code == 200
+                assert client.get(f"{url}/metrics", timeout=5).status_code == 200
             else:
                 with pytest.raises(requests.ConnectionError, match="refused"):
-                    requests.get(f"{url}/metrics", timeout=5)
+                    client.get(f"{url}/metrics", timeout=5)
 
 
 def test_a_server_that_starts_slowly_has_its_port_but_refuses() -> None:
