@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format bench conformance clean
+.PHONY: demo test lint format bench conformance pictures clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +32,9 @@ bench: $(READY)
 
 conformance: $(READY)
 	$(BIN)/pytest --quiet tests/conformance
+
+pictures: $(READY)       ## docs/demo.svg, from the demo itself
+	$(BIN)/python -m docs.pictures
 
 clean:
 	rm -rf $(VENV) .engines .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -32,19 +32,24 @@ PATIENCE: Duration = MINUTE
 _STYLES = {AlertState.PENDING: "yellow", AlertState.FIRING: "red", AlertState.INACTIVE: "green"}
 
 
-def play(name: str, seconds: float, environment: Mapping[str, str], console: Console | None = None) -> str:
-    """
-    Play the scenario `name` in about `seconds` (0: as fast as it goes); returns what went wrong, or "".
-
-    With SLACK_WEBHOOK_URL, or SLACK_BOT_TOKEN and SLACK_CHANNEL, the messages go to Slack, else to the terminal.
-    """
+def play(name: str, seconds: float, environment: Mapping[str, str]) -> str:
+    """Play the scenario `name`, see `play_scenario`."""
     scenario = SCENARIOS.get(name)
     if scenario is None:
         return f'no scenario "{name}" (there are {", ".join(sorted(SCENARIOS))})'
+    return play_scenario(scenario, seconds, environment, Console())
+
+
+def play_scenario(scenario: Scenario, seconds: float, environment: Mapping[str, str], console: Console) -> str:
+    """
+    Play `scenario` in about `seconds` (0: as fast as it goes); returns what went wrong, or "".
+
+    With SLACK_WEBHOOK_URL, or SLACK_BOT_TOKEN and SLACK_CHANNEL, the messages go to Slack, else to the terminal.
+    """
     start = slot_at_or_before(SystemClock().now() - scenario.duration, STEP)
     with SimulatedServer(Simulator(scenario, start=start)) as server:
         try:
-            stage = Stage(from_flags(Flags(targets=(server.url,)), environment), console or Console(), start)
+            stage = Stage(from_flags(Flags(targets=(server.url,)), environment), console, start)
         except DocumentError as err:
             return str(err)
         stage.introduce(scenario, server.url)
