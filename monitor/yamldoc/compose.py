@@ -1,5 +1,6 @@
 """From text to the tree: YAML's own rules, and the limits that keep a hostile document small."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _STRING = "tag:yaml.org,2002:str"
 _TAGS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "seq", "map"))
 _MERGE = "<<"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +42,28 @@ class _InvalidError(Exception):
         self.what = what
 
 
-def read_document(data: bytes | str, path: str, *, first_only: bool = False) -> Document:
+def read_document(data: bytes | str, path: str, *, first_only: bool = False, loader: Any = _LOADER) -> Document:
     """
     Return the tree of a YAML document.
 
     With `first_only` what follows the first document is not looked at, as Prometheus does with rule files;
-    without, it is a mistake. Raises DocumentError when there is no tree to return.
+    without, it is a mistake. `loader` is the PyYAML class whose parser is used.
+    Raises DocumentError when there is no tree to return.
     """
     text = decode(data, path)
-    composer = _Composer(yaml.parse(text, Loader=_LOADER))
+    composer = _Composer(yaml.parse(text, Loader=loader))
     try:
         root = composer.document(first_only=first_only)
     except _InvalidError as err:
         raise DocumentError([*composer.mistakes(path), Mistake(path, err.place, "", err.what)]) from err
-    except yaml.YAMLError as err:
+    # Without libyaml PyYAML lets errors of `chr` through, for "\UFFFFFFFF".
+    except (yaml.YAMLError, ValueError, OverflowError) as err:
         place, what = _described(err, text)
         raise DocumentError([*composer.mistakes(path), Mistake(path, place, "", what)]) from err
     return Document(path, text, root, tuple(composer.mistakes(path)))
 
 
-def _described(err: yaml.YAMLError, text: str) -> tuple[Place, str]:
+def _described(err: Exception, text: str) -> tuple[Place, str]:
     """Return the place and the words for an error of the YAML parser."""
     if not isinstance(err, yaml.MarkedYAMLError) or err.problem_mark is None:
         return Place(1, 1), "is not valid YAML"
@@ -135,6 +139,9 @@ class _Composer:
             while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
                 sequence.append(self._node(item, depth + 1))
             return sequence
+        # The same: "\ud800" is no character, and nothing that holds it can be printed.
+        if _SURROGATE.search(event.value):
+            self.faults.append(_InvalidError(place, "holds half a surrogate pair"))
         style = Style(event.style or "")
         return Scalar(event.value, place, style, event.start_mark.index, style is Style.PLAIN and event.tag != _STRING)
 

@@ -3,7 +3,8 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from monitor.yamldoc.compose import DEEPEST, MOST_NODES, read_document
@@ -108,7 +109,11 @@ def test_an_empty_document_has_no_root() -> None:
 yaml_like = st.text(st.sampled_from("ab:- \n\t'\"|>&*!%#{}[],?<~0") | st.characters(), max_size=60)
 
 
-@given(yaml_like | st.binary(max_size=60))
-def test_nothing_but_a_document_error_is_raised(document: str | bytes) -> None:
+# Not every build of PyYAML has the fast parser.
+@pytest.mark.parametrize("loader", [getattr(yaml, "CSafeLoader", yaml.SafeLoader), yaml.SafeLoader])
+@given(document=yaml_like | st.binary(max_size=60))
+@example(document='"\\ud800"')
+@example(document='"\\UFFFFFFFF"')
+def test_nothing_but_a_document_error_is_raised(document: str | bytes, loader: type[yaml.SafeLoader]) -> None:
     with suppress(DocumentError):
-        read_document(document, "f")
+        str(read_document(document, "f", loader=loader)).encode()
