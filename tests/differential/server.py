@@ -1,0 +1,97 @@
+"""A real Prometheus on a loopback port, filled by remote write and asked over HTTP."""
+
+import http.client
+import json
+import socket
+import subprocess
+import time
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_PATIENCE_SECONDS = 30
+
+
+class Server:
+    """One connection to a Prometheus."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def ask(self, path: str, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """Return the JSON that the HTTP API answers, for success and for error."""
+        self._connection.request(
+            "POST",
+            f"/api/v1/{path}",
+            urllib.parse.urlencode(parameters),
+            {"Content-Type": "application/x-www-form-urlencoded"},
+        )
+        answer: dict[str, Any] = json.loads(self._connection.getresponse().read())
+        return answer
+
+    def query(self, query: str, start: int, end: int | None, step: int) -> dict[str, Any]:
+        """Return the answer to an instant query at `start`, or to a range query when there is an `end`."""
+        if end is None:
+            return self.ask("query", {"query": query, "time": str(start / 1000)})
+        times = {"start": str(start / 1000), "end": str(end / 1000), "step": str(step / 1000)}
+        return self.ask("query_range", {"query": query, **times})
+
+    def ready(self) -> bool:
+        try:
+            self._connection.request("GET", "/-/ready")
+            answer = self._connection.getresponse()
+            answer.read()
+        except OSError:
+            self._connection.close()
+            return False
+        return answer.status == http.HTTPStatus.OK
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@contextmanager
+def prometheus(program: str, folder: Path) -> Iterator[Server]:
+    """Run `program` with its data in `folder`; it scrapes nothing."""
+    (folder / "prometheus.yml").write_text("global: {evaluation_interval: 1m}\n")
+    port = _free_port()
+    process = subprocess.Popen(
+        [
+            program,
+            f"--config.file={folder}/prometheus.yml",
+            f"--storage.tsdb.path={folder}/data",
+            "--storage.tsdb.retention.time=100y",
+            f"--web.listen-address=127.0.0.1:{port}",
+            "--web.enable-remote-write-receiver",
+            "--log.level=error",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    server = Server(port)
+    try:
+        _wait(server, process)
+        yield server
+    finally:
+        server.close()
+        process.terminate()
+        process.wait(_PATIENCE_SECONDS)
+
+
+def _wait(server: Server, process: "subprocess.Popen[bytes]") -> None:
+    for _ in range(_PATIENCE_SECONDS * 10):
+        if server.ready():
+            return
+        assert process.poll() is None, "Prometheus ended at once"
+        time.sleep(0.1)
+    raise AssertionError("Prometheus did not become ready")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
