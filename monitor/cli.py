@@ -91,7 +91,7 @@ def check(config: Annotated[Path, typer.Argument(help="A configuration file, or 
 @cli.command()
 def demo(
     scenario: Annotated[str, typer.Option(help="What the simulated vLLM lives through.")] = "overload",
-    seconds: Annotated[float, typer.Option(help="About how long it may take; 0: as fast as it goes.")] = 25.0,
+    seconds: Annotated[float, typer.Option(help="About how long it may take; 0: as fast as it goes.")] = 20.0,
 ) -> None:
     """Let a simulated vLLM live through an incident, and print what Slack would be told (or tell Slack)."""
     from monitor.commands.demo import play

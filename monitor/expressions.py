@@ -11,7 +11,7 @@ def check_expr(text: str) -> Problem | None:
     try:
         plan = parse(text)
     except PromqlError as err:
-        return Problem(str(err), *(err.position or (None, None)))
+        return Problem(str(err.args[0]), *(err.position or (None, None)))
     if plan.result_type not in (ValueType.VECTOR, ValueType.SCALAR):
         return Problem(f"a rule needs an instant vector or a scalar, this is a {plan.result_type}")
     return None
