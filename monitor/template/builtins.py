@@ -116,7 +116,7 @@ def less(first: Value, second: Value) -> bool:
     """Raises FunctionError: an int is not comparable with a float, nor anything with a map."""
     kind = _kind(first)
     if kind != _kind(second):
-        raise FunctionError("incompatible types for comparison")
+        raise _incompatible(first, second)
     if kind == "bool":
         raise FunctionError("invalid type for comparison")
     return bool(first < second)
@@ -135,12 +135,12 @@ def greater_or_equal(first: Value, second: Value) -> bool:
     return not less(first, second)
 
 
-def _equals(first: Value, second: Value) -> bool:
-    if first is None or second is None:
-        return first is second
-    if _kind(first) != _kind(second):
-        raise FunctionError("incompatible types for comparison")
-    return bool(first == second)
+def _equals(first: Value, other: Value) -> bool:
+    if first is None or other is None:
+        return first is other
+    if _kind(first) != _kind(other):
+        raise _incompatible(first, other)
+    return bool(first == other)
 
 
 def _kind(value: Value) -> str:
@@ -148,8 +148,12 @@ def _kind(value: Value) -> str:
         if isinstance(value, kind):
             return kind.__name__
     if isinstance(value, Labels | dict | QueryResult):
-        raise FunctionError(f"non-comparable type {type_name(value)}")
+        raise FunctionError(f"non-comparable type {sprint([value])}: {type_name(value)}")
     raise FunctionError("invalid type for comparison")
+
+
+def _incompatible(first: Value, second: Value) -> FunctionError:
+    return FunctionError(f"incompatible types for comparison: {type_name(first)} and {type_name(second)}")
 
 
 def call(*_: Value) -> Value:

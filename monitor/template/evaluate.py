@@ -1,7 +1,6 @@
-"""Gives the value of a pipeline, and keeps the variables."""
+"""Gives the value of a pipeline."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from monitor.template.errors import FunctionError
 from monitor.template.functions import FUNCTIONS, Function, Parameter, Surroundings
@@ -22,7 +21,17 @@ from monitor.template.nodes import (
     Variable,
 )
 from monitor.template.nodes import Function as Name
-from monitor.template.values import QueryResult, QuerySample, Time, Value, field_of, is_true, type_name
+from monitor.template.values import (
+    QueryResult,
+    QuerySample,
+    Record,
+    Value,
+    field_of,
+    is_true,
+    method_of,
+    type_name,
+)
+from monitor.template.variables import Variables
 
 Place = Operand | Command | Text | Action | Branch | Range | Leave | Include
 
@@ -51,78 +60,65 @@ _MISSING = _Missing()
 
 
 class Evaluator:
-    """The variables and the budget of one expansion."""
+    """
+    The values and the budget of one expansion.
 
-    def __init__(self, dot: Value, variables: Mapping[str, Value], around: Surroundings) -> None:
-        self._variables: list[tuple[str, Value]] = [("$", dot), *variables.items()]
+    As in Go, an error blames the node that was looked at last, which is not always the one it is about.
+    """
+
+    def __init__(self, variables: Variables, around: Surroundings, start: Place) -> None:
+        self.variables = variables
         self._around = around
+        self._place = start
         self._steps = 0
 
-    def spend(self, place: Place, steps: int = 1) -> None:
-        """Count steps; raises Failure when there have been too many."""
+    def at(self, place: Place, steps: int = 1) -> None:
+        """Note the node that is looked at, and count steps; raises Failure when there have been too many."""
+        self._place = place
         self._steps += steps
         if self._steps > _MOST_STEPS:
-            raise Failure("the template takes too many steps", place)
+            raise self.failure("the template takes too many steps")
 
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """Forget, at the end, the variables made inside."""
-        known = len(self._variables)
-        yield
-        del self._variables[known:]
-
-    @contextmanager
-    def inside(self, name: str, dot: Value) -> Iterator[None]:
-        """Run a named template, which sees nothing but its dot."""
-        outside, self._variables = self._variables, [("$", dot)]
-        try:
-            yield
-        except Failure as failure:
-            failure.template = failure.template or name
-            raise
-        self._variables = outside
-
-    def bind(self, pipeline: Pipeline, key: Value, element: Value) -> None:
-        """Give the variables of a range their values for one turn."""
-        names = pipeline.variables
-        values = (element,) if len(names) == 1 else (key, element)
-        for name, value in zip(names, values, strict=False):
-            self._set(name, value)
+    def failure(self, message: str) -> Failure:
+        return Failure(message, self._place)
 
     def pipeline(self, pipeline: Pipeline, dot: Value) -> Value:
-        """Return the value of a pipeline, which also goes into its variables."""
+        """Return the value of a pipeline, which also goes into its variables; raises Failure."""
+        self.at(pipeline)
         value: Value = _MISSING
         for command in pipeline.commands:
             value = self._command(command, dot, value)
         for name in pipeline.variables:
             if pipeline.assigns:
-                self._set(name, value)
+                self.assign(name, value)
             else:
-                self._variables.append((name, value))
+                self.variables.push(name, value)
         return value
 
-    def _set(self, name: str, value: Value) -> None:
-        for at in range(len(self._variables) - 1, -1, -1):
-            if self._variables[at][0] == name:
-                self._variables[at] = (name, value)
-                return
+    def assign(self, name: str, value: Value) -> None:
+        """Raises Failure when there is no such variable."""
+        try:
+            self.variables.set(name, value)
+        except KeyError as err:
+            raise self.failure(f"undefined variable: {name}") from err
 
     def _command(self, command: Command, dot: Value, final: Value) -> Value:
         first, *arguments = command.arguments
-        self.spend(command)
         if isinstance(first, Name):
             return self._call(first, command, arguments, dot, final)
         if isinstance(first, Field | Variable | Chain):
             return self._chain(first, arguments, dot, final)
+        if not isinstance(first, Pipeline):
+            self.at(first)
         if arguments or final is not _MISSING:
-            raise Failure(f"can't give argument to non-function {first}", first)
+            raise self.failure(f"can't give argument to non-function {first}")
         if isinstance(first, Constant) and first.value is None:
-            raise Failure("nil is not a command", first)
+            raise self.failure("nil is not a command")
         return self._operand(first, dot)
 
     def _operand(self, operand: Operand, dot: Value) -> Value:
         """Return the value of an operand that is given no arguments."""
-        self.spend(operand)
+        self.at(operand)
         if isinstance(operand, Constant):
             return operand.value
         if isinstance(operand, Dot):
@@ -134,37 +130,52 @@ class Evaluator:
         return self._chain(operand, [], dot, _MISSING)
 
     def _chain(self, node: Field | Variable | Chain, arguments: Sequence[Operand], dot: Value, final: Value) -> Value:
+        """Follow `.a.b.c`; the last of them may be a method, which gets the arguments."""
+        self.at(node)
         receiver, names = self._start(node, dot)
-        given = bool(arguments) or final is not _MISSING
-        if given and not names:
-            raise Failure(f"can't give argument to non-function {node}", node)
-        for name in names:
-            if isinstance(receiver, Time) and name == "Format":
-                raise Failure("Format is not supported; use printf with Year, Month, Day, …", node)
+        if not names:
+            if arguments or final is not _MISSING:
+                raise self.failure(f"can't give argument to non-function {node}")
+            return receiver
+        for name in names[:-1]:
+            receiver = self._member(receiver, name, [])
+        method, given = method_of(receiver, names[-1]), len(arguments) + (final is not _MISSING)
+        if given and method is None:
+            self._member(receiver, names[-1], [])
+            kind = "has arguments but cannot be invoked as function"
+            refusal = kind if isinstance(receiver, Record | QuerySample) else "is not a method but has arguments"
+            raise self.failure(f"{names[-1]} {refusal}")
+        if method is not None and given != method[0]:
+            raise self.failure(f"wrong number of args for {names[-1]}: want {method[0]} got {given}")
+        values = [self._argument(argument, Parameter.STRING, dot) for argument in arguments]
+        return self._member(receiver, names[-1], values if final is _MISSING else [*values, final])
+
+    def _member(self, receiver: Value, name: str, arguments: Sequence[Value]) -> Value:
+        method = method_of(receiver, name)
+        if method is None:
             try:
-                receiver = field_of(receiver, name)
+                return field_of(receiver, name)
             except FunctionError as err:
-                raise Failure(str(err), node) from err
-        if given:
-            raise Failure(f"{names[-1]} is not a method but has arguments", node)
-        return receiver
+                raise self.failure(str(err)) from err
+        wanted, function = method
+        if len(arguments) != wanted:
+            raise self.failure(f"wrong number of args for {name}: want {wanted} got {len(arguments)}")
+        return function(receiver, *(self._checked(argument, Parameter.STRING) for argument in arguments))
 
     def _start(self, node: Field | Variable | Chain, dot: Value) -> tuple[Value, tuple[str, ...]]:
         if isinstance(node, Field):
             return dot, node.names
-        if isinstance(node, Variable):
-            return self._variable(node), node.fields
-        if isinstance(node.operand, Constant) and node.operand.value is None:
-            raise Failure(f"indirection through explicit nil in {node}", node)
-        return self._operand(node.operand, dot), node.fields
-
-    def _variable(self, node: Variable) -> Value:
-        for name, value in reversed(self._variables):
-            if name == node.name:
-                return value
-        raise Failure(f"undefined variable: {node.name}", node)
+        if isinstance(node, Chain):
+            if isinstance(node.operand, Constant) and node.operand.value is None:
+                raise self.failure(f"indirection through explicit nil in {node}")
+            return self._operand(node.operand, dot), node.fields
+        try:
+            return self.variables.get(node.name), node.fields
+        except KeyError as err:
+            raise self.failure(f"undefined variable: {node.name}") from err
 
     def _call(self, name: Name, node: Place, arguments: Sequence[Operand], dot: Value, final: Value) -> Value:
+        self.at(name)
         function = FUNCTIONS[name.name]
         self._count(name, function, len(arguments), final)
         if name.name in ("and", "or"):
@@ -172,23 +183,24 @@ class Evaluator:
         wanted = [*function.parameters, *[function.rest or Parameter.ANY] * (len(arguments) + 1)]
         given = [self._argument(argument, kind, dot) for argument, kind in zip(arguments, wanted, strict=False)]
         if final is not _MISSING:
-            given.append(self._checked(final, wanted[len(given)], name))
+            given.append(self._checked(final, wanted[len(given)]))
         if function.looks_around:
-            self.spend(node, _QUERY_STEPS)
+            self.at(node, _QUERY_STEPS)
             given.insert(0, self._around)
         try:
             value = function.call(*given)
         except FunctionError as err:
-            raise Failure(f"error calling {name.name}: {err}", node) from err
-        return self._affordable(value, node)
+            self.at(node)
+            raise self.failure(f"error calling {name.name}: {err}") from err
+        return self._affordable(value)
 
     def _count(self, name: Name, function: Function, arguments: int, final: Value) -> None:
         given = arguments + (final is not _MISSING)
         wanted = len(function.parameters)
         if function.rest is not None and given < wanted:
-            raise Failure(f"wrong number of args for {name}: want at least {wanted} got {arguments}", name)
+            raise self.failure(f"wrong number of args for {name}: want at least {wanted} got {arguments}")
         if function.rest is None and given != wanted:
-            raise Failure(f"wrong number of args for {name}: want {wanted} got {given}", name)
+            raise self.failure(f"wrong number of args for {name}: want {wanted} got {given}")
 
     def _logic(self, arguments: Sequence[Operand], dot: Value, final: Value, *, stops_at: bool) -> Value:
         """Return the argument that decides an `and` or an `or`; those after it are not looked at."""
@@ -201,32 +213,33 @@ class Evaluator:
 
     def _argument(self, operand: Operand, kind: Parameter, dot: Value) -> Value:
         if isinstance(operand, Constant):
+            self.at(operand)
             return self._constant(operand, kind)
-        return self._checked(self._operand(operand, dot), kind, operand)
+        return self._checked(self._operand(operand, dot), kind)
 
     def _constant(self, operand: Constant, kind: Parameter) -> Value:
         if kind is Parameter.ANY:
             return operand.value
         if operand.value is None:
-            raise Failure(f"cannot assign nil to {kind}", operand)
+            raise self.failure(f"cannot assign nil to {kind}")
         if kind is not Parameter.STRING:
-            raise Failure(f"can't handle {operand} for arg of type {kind}", operand)
+            raise self.failure(f"can't handle {operand} for arg of type {kind}")
         if not isinstance(operand.value, str):
-            raise Failure(f"expected string; found {operand}", operand)
+            raise self.failure(f"expected string; found {operand}")
         return operand.value
 
-    def _checked(self, value: Value, kind: Parameter, place: Place) -> Value:
+    def _checked(self, value: Value, kind: Parameter) -> Value:
         if kind is Parameter.ANY or isinstance(value, _PYTHON[kind]):
             return value
         if value is None:
-            raise Failure(f"invalid value; expected {kind}", place)
-        raise Failure(f"wrong type for value; expected {kind}; got {type_name(value)}", place)
+            raise self.failure(f"invalid value; expected {kind}")
+        raise self.failure(f"wrong type for value; expected {kind}; got {type_name(value)}")
 
-    def _affordable(self, value: Value, place: Place) -> Value:
+    def _affordable(self, value: Value) -> Value:
         if isinstance(value, str):
             if len(value) > _LONGEST:
-                raise Failure(f"a text is longer than {_LONGEST} characters", place)
-            self.spend(place, len(value) // _STEP_CHARACTERS)
+                raise self.failure(f"a text is longer than {_LONGEST} characters")
+            self._steps += len(value) // _STEP_CHARACTERS
         return value
 
 

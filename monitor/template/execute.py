@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from monitor.model.labels import Labels
-from monitor.template.evaluate import Evaluator, Failure, Place
-from monitor.template.nodes import Action, Branch, Include, Leave, Node, Range, Text, Tree
+from monitor.template.evaluate import Evaluator, Failure
+from monitor.template.nodes import Action, Branch, Include, Leave, Node, Pipeline, Range, Text, Tree
 from monitor.template.printf import sprint
 from monitor.template.values import QueryResult, Value, is_true
 
@@ -34,9 +34,9 @@ class Executor:
 
     def _walk(self, nodes: Sequence[Node], dot: Value) -> None:
         for node in nodes:
-            self._evaluator.spend(node)
+            self._evaluator.at(node)
             if isinstance(node, Text):
-                self._write(node.text, node)
+                self._write(node.text)
             elif isinstance(node, Action):
                 self._action(node, dot)
             elif isinstance(node, Branch):
@@ -51,19 +51,19 @@ class Executor:
     def _leave(self, node: Leave) -> None:
         raise _Left(again=node.again)
 
-    def _write(self, text: str, place: Place) -> None:
+    def _write(self, text: str) -> None:
         self._size += len(text)
         if self._size > _LONGEST:
-            raise Failure(f"the text is longer than {_LONGEST} characters", place)
+            raise self._evaluator.failure(f"the text is longer than {_LONGEST} characters")
         self._output.append(text)
 
     def _action(self, node: Action, dot: Value) -> None:
         value = self._evaluator.pipeline(node.pipeline, dot)
         if not node.pipeline.variables:
-            self._write("<no value>" if value is None else sprint([value]), node.pipeline)
+            self._write("<no value>" if value is None else sprint([value]))
 
     def _branch(self, node: Branch, dot: Value) -> None:
-        with self._evaluator.scope():
+        with self._evaluator.variables.scope():
             value = self._evaluator.pipeline(node.pipeline, dot)
             if is_true(value):
                 self._walk(node.then, value if node.moves_dot else dot)
@@ -71,19 +71,25 @@ class Executor:
                 self._walk(node.otherwise, dot)
 
     def _range(self, node: Range, dot: Value) -> None:
-        with self._evaluator.scope():
+        with self._evaluator.variables.scope():
             pairs = self._pairs(self._evaluator.pipeline(node.pipeline, dot), node)
             for key, element in pairs:
-                self._evaluator.spend(node)
-                self._evaluator.bind(node.pipeline, key, element)
+                self._evaluator.at(node)
+                self._bind(node.pipeline, key, element)
                 try:
-                    with self._evaluator.scope():
+                    with self._evaluator.variables.scope():
                         self._walk(node.body, element)
                 except _Left as left:
                     if not left.again:
                         break
             if not pairs:
                 self._walk(node.otherwise, dot)
+
+    def _bind(self, pipeline: Pipeline, key: Value, element: Value) -> None:
+        """Give the variables of a range their values for one turn."""
+        values = (element,) if len(pipeline.variables) == 1 else (key, element)
+        for name, value in zip(pipeline.variables, values, strict=False):
+            self._evaluator.assign(name, value)
 
     def _pairs(self, value: Value, node: Range) -> Sequence[tuple[Value, Value]]:
         """Return what a range goes over: key and element."""
@@ -96,17 +102,23 @@ class Executor:
         if isinstance(value, QueryResult):
             return tuple(enumerate(value))
         if isinstance(value, int) and not isinstance(value, bool):
+            if len(node.pipeline.variables) > 1:
+                raise self._evaluator.failure(f"can't use {value} to iterate over more than one variable")
             return tuple((number, number) for number in range(min(value, _LONGEST)))
-        raise Failure(f"range can't iterate over {sprint([value])}", node.pipeline)
+        raise self._evaluator.failure(f"range can't iterate over {sprint([value])}")
 
     def _include(self, node: Include, dot: Value) -> None:
         nodes = self._tree.defined.get(node.name)
         if nodes is None:
-            raise Failure(f'template "{node.name}" not defined', node)
+            raise self._evaluator.failure(f'template "{node.name}" not defined')
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise Failure(f"exceeded maximum template depth ({_DEEPEST})", node)
+            raise self._evaluator.failure(f"exceeded maximum template depth ({_DEEPEST})")
         argument = None if node.pipeline is None else self._evaluator.pipeline(node.pipeline, dot)
-        with self._evaluator.inside(node.name, argument):
-            self._walk(nodes, argument)
+        try:
+            with self._evaluator.variables.inside(argument):
+                self._walk(nodes, argument)
+        except Failure as failure:
+            failure.template = failure.template or node.name
+            raise
         self._depth -= 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container
 
 from monitor.template import literals
 from monitor.template.errors import TemplateError
-from monitor.template.lexer import Kind, Token
+from monitor.template.lexer import Kind, Token, lexed
 from monitor.template.nodes import Chain, Command, Constant, Dot, Field, Function, Operand, Pipeline, Variable
 
 _DEEPEST = 100
@@ -20,25 +20,28 @@ _CONSTANTS: dict[Kind, Callable[[str], str | float]] = {
 class Expressions:
     """A cursor over the tokens that can read pipelines; `variables` are the names known at the cursor."""
 
-    def __init__(self, text: str, tokens: list[Token], functions: Container[str], variables: list[str]) -> None:
+    def __init__(self, text: str, functions: Container[str], variables: list[str]) -> None:
         self.text = text
         self.variables = variables
-        self._tokens = tokens
+        self._lexed = lexed(text)
         self._functions = functions
         self._at = 0
         self._nested = 0
 
     def next(self) -> Token:
-        token = self._tokens[self._at]
-        # The last token is the end of the template: it is read again and again.
-        self._at = min(self._at + 1, len(self._tokens) - 1)
+        token = self.peek()
+        self._at += 1
         return token
 
     def back(self) -> None:
         self._at -= 1
 
     def peek(self) -> Token:
-        return self._tokens[self._at]
+        """Raises TemplateError where the text cannot be read."""
+        tokens, error = self._lexed.tokens, self._lexed.error
+        if error is not None and self._at >= len(tokens):
+            raise error
+        return tokens[self._at]
 
     def skip_space(self) -> None:
         while self.peek().kind is Kind.SPACE:
@@ -80,7 +83,8 @@ class Expressions:
             names.append(token.text)
             separator = self.next_word()
             if separator.kind in (Kind.DECLARE, Kind.ASSIGN):
-                return self._declare(names, separator, token), separator.kind is Kind.ASSIGN
+                self.variables.extend(names)
+                return tuple(names), separator.kind is Kind.ASSIGN
             if separator.kind is not Kind.COMMA:
                 break
             if context != "range" or len(names) > 1:
@@ -89,14 +93,6 @@ class Expressions:
             raise self._error("range can only initialize variables", token)
         self._at = start
         return (), False
-
-    def _declare(self, names: list[str], separator: Token, token: Token) -> tuple[str, ...]:
-        if separator.kind is Kind.ASSIGN:
-            for name in names:
-                if name not in self.variables:
-                    raise self._error(f'undefined variable "{name}"', token)
-        self.variables.extend(names)
-        return tuple(names)
 
     def _check(self, commands: list[Command], context: str, token: Token) -> None:
         if not commands:

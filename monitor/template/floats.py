@@ -1,10 +1,11 @@
 """Floats as Go writes them."""
 
-from math import copysign, inf, isinf, isnan
+from math import copysign, frexp, inf, isinf, isnan, ldexp
 
 # Where Go's shortest %g turns to the form with an exponent, however many digits there are.
 # reference: golden values of Prometheus 2.42.
 _SMALLEST_POWER, _LARGEST_POWER = -4, 5
+_MANTISSA, _LEAST_POWER = 53, -1074
 
 
 def shortest(value: float) -> str:
@@ -21,20 +22,32 @@ def with_sign(value: float, size: str) -> str:
     return "-" + size if copysign(1.0, value) < 0 else size
 
 
-def size_text(size: float, verb: str, precision: int | None) -> str:
-    """Return a size (never negative) in the form of a verb: e, f, g or their capitals, x."""
+def size_text(size: float, verb: str, precision: int | None, *, sharp: bool = False) -> str:
+    """
+    Return a size (never negative) in the form of a verb: e, f, g or their capitals, x, b.
+
+    `sharp` keeps the point and, with g, the zeros at the end.
+    """
     if isnan(size) or size == inf:
         return ""
     lower = verb.lower()
-    if lower == "g" and precision is None:
-        text = _shortest_general(size)
-    elif lower == "x":
-        text = _hexadecimal(size, precision)
-    elif precision is None or precision < 0:
-        text = f"{size:.6{lower}}"
+    if lower == "b":
+        return _binary(size)
+    if lower == "x":
+        text = _hexadecimal(size, precision, sharp=sharp)
+    elif lower == "g" and precision is None:
+        short = sharp and len(_digits(size)[0]) <= _LARGEST_POWER + 1
+        text = f"{size:#.{_LARGEST_POWER + 1}g}" if short else _shortest_general(size)
     else:
-        text = f"{size:.{precision}{lower}}"
+        text = f"{size:{'#' if sharp else ''}.{6 if precision is None else precision}{lower}}"
     return text.upper() if verb in "EGX" else text
+
+
+def _binary(size: float) -> str:
+    mantissa, exponent = frexp(size)
+    # The smallest floats have fewer digits than the others, not a smaller exponent.
+    shift = max(exponent - _MANTISSA, _LEAST_POWER)
+    return f"{int(ldexp(mantissa, exponent - shift))}p{shift:+d}"
 
 
 def _shortest_general(size: float) -> str:
@@ -61,19 +74,21 @@ def _digits(size: float) -> tuple[str, int]:
     return digits.rstrip("0") or "0", point - leading
 
 
-def _hexadecimal(size: float, precision: int | None) -> str:
-    head, _, power = size.hex().partition("p")
+def _hexadecimal(size: float, precision: int | None, *, sharp: bool) -> str:
+    head, _, exponent = size.hex().partition("p")
     whole, _, fraction = head[2:].partition(".")
-    if precision is not None and precision >= 0:
-        wanted = max(precision, 0)
-        scaled = int(whole + fraction, 16)
-        shift = 4 * (len(fraction) - wanted)
-        scaled = _round_half_even(scaled, shift) if shift > 0 else scaled << -shift
-        text = f"{scaled:0{wanted + 1}x}"
-        whole, fraction = text[: len(text) - wanted], text[len(text) - wanted :]
-    else:
+    power = int(exponent)
+    if precision is None:
         fraction = fraction.rstrip("0")
-    return f"0x{whole}{'.' + fraction if fraction else ''}p{int(power):+03d}"
+    else:
+        scaled = int(whole + fraction, 16)
+        shift = 4 * (len(fraction) - precision)
+        scaled = _round_half_even(scaled, shift) if shift > 0 else scaled << -shift
+        text = f"{scaled:0{precision + 1}x}"
+        whole, fraction = text[: len(text) - precision], text[len(text) - precision :]
+        if whole == "2":
+            whole, power = "1", power + 1
+    return f"0x{whole}{'.' if fraction or sharp else ''}{fraction}p{power:+03d}"
 
 
 def _round_half_even(number: int, bits: int) -> int:

@@ -118,11 +118,13 @@ def _group(found: Any, reference: re.Match[str]) -> str:
         return ""
 
 
-_WORD_START = re.compile(r"(?:^|(?<=[^\w]))\w")
+# A word goes on through an apostrophe or a dot between letters; its first letter may stand behind digits.
+_WORD = re.compile(r"\w+(?:['.:\u2019\u00b7](?=[^\W\d_])\w+)*")
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 def _title(text: str) -> str:
-    return _WORD_START.sub(lambda found: found.group().title(), text)
+    return _WORD.sub(lambda word: _LETTER.sub(lambda letter: letter.group().title(), word.group(), count=1), text)
 
 
 def _split_host_port(text: str) -> tuple[str, str] | None:
@@ -156,6 +158,8 @@ def _parse_duration(text: str) -> float:
     try:
         return to_seconds(parse_duration(text))
     except DurationError as err:
+        if not text:
+            raise FunctionError("empty duration string") from err
         raise FunctionError(f'not a valid duration string: "{text}"') from err
 
 

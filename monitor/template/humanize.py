@@ -4,19 +4,18 @@ Numbers for people: `humanize` and its kin.
 reference: Prometheus 2.42 golden values, and docs/configuration/template_reference.md.
 """
 
-import re
 from math import inf, isinf, isnan, nan
 
 from monitor.template.errors import FunctionError
 from monitor.template.floats import shortest, with_sign
-from monitor.template.literals import INT_MAX, INT_MIN
-from monitor.template.values import Duration, Time, Value, type_name
+from monitor.template.literals import INT_MAX, INT_MIN, floating
+from monitor.template.times import Duration, Time
+from monitor.template.values import Value, type_name
 
 _ABOVE = ("k", "M", "G", "T", "P", "E", "Z", "Y")
 _BINARY = ("ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi")
 _BELOW = ("m", "u", "n", "p", "f", "a", "z", "y")
 _DECIMAL_STEP, _BINARY_STEP = 1000, 1024
-_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _SPECIAL = {"inf": inf, "infinity": inf, "nan": nan}
 
 
@@ -32,15 +31,15 @@ def to_float(value: Value) -> float:
 
 
 def _parse(text: str) -> float:
-    if _FLOAT.fullmatch(text):
-        value = float(text)
-        if isinf(value):
-            raise FunctionError(f'strconv.ParseFloat: parsing "{text}": value out of range')
-        return value
-    special = _SPECIAL.get(text.lower().removeprefix("+").removeprefix("-"))
-    if special is None:
-        raise FunctionError(f'strconv.ParseFloat: parsing "{text}": invalid syntax')
-    return -special if text.startswith("-") else special
+    value = floating(text)
+    if value is None:
+        special = _SPECIAL.get(text.lower().removeprefix("+").removeprefix("-"))
+        if special is None:
+            raise FunctionError(f'strconv.ParseFloat: parsing "{text}": invalid syntax')
+        return -special if text.startswith("-") else special
+    if isinf(value):
+        raise FunctionError(f'strconv.ParseFloat: parsing "{text}": value out of range')
+    return value
 
 
 def humanize(value: float) -> str:

@@ -94,9 +94,26 @@ _UNTERMINATED = {
 }
 
 
-def tokens(text: str) -> list[Token]:
-    """Return the tokens of `text`, the last of them END; raises TemplateError."""
-    return list(_tokens(text))
+@dataclass(frozen=True, slots=True)
+class Lexed:
+    """
+    The tokens of a text, the last of them END; or those before a place that cannot be read, and the error there.
+
+    The error is kept apart, because a mistake in the tokens before it is to be told first.
+    """
+
+    tokens: list[Token]
+    error: TemplateError | None
+
+
+def lexed(text: str) -> Lexed:
+    """Return the tokens of `text`."""
+    found: list[Token] = []
+    try:
+        found.extend(_tokens(text))
+    except TemplateError as err:
+        return Lexed(found, err)
+    return Lexed(found, None)
 
 
 def _tokens(text: str) -> Iterator[Token]:

@@ -66,12 +66,26 @@ def number(source: str) -> float:
         raise ValueError("complex numbers are not supported" if source.endswith("i") else "number is too long")
     if _INTEGER.fullmatch(source):
         return _integer(source)
-    if _DECIMAL.fullmatch(source) or _HEXADECIMAL.fullmatch(source):
-        value = float.fromhex(source.replace("_", "")) if "x" in source.lower() else float(source)
-        # Go reads `1e3` as a float, because of how it is written.
-        if abs(value) != float("inf"):
-            return value
-    raise ValueError(f'bad number syntax: "{source}"')
+    value = floating(source) if any(mark in source for mark in ".eEpP") else None
+    if value is None or abs(value) == float("inf"):
+        raise ValueError(f'bad number syntax: "{source}"')
+    return value
+
+
+def floating(source: str) -> float | None:
+    """Return the float that `source` is, decimal or hexadecimal, infinite when it is too large; None when it is not."""
+    if len(source) > _LONGEST:
+        return None
+    if _DECIMAL.fullmatch(source):
+        return float(source)
+    if not _HEXADECIMAL.fullmatch(source):
+        return None
+    try:
+        return float.fromhex(source.replace("_", ""))
+    except OverflowError:
+        return float("-inf" if source.startswith("-") else "inf")
+    except ValueError:
+        return None
 
 
 def _integer(source: str) -> int:

@@ -106,6 +106,9 @@ class Text:
     position: int
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -113,6 +116,9 @@ class Action:
 
     position: int
     pipeline: Pipeline
+
+    def __str__(self) -> str:
+        return f"{{{{{self.pipeline}}}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,9 @@ class Branch:
     otherwise: tuple["Node", ...]
     moves_dot: bool
 
+    def __str__(self) -> str:
+        return f"{{{{{'with' if self.moves_dot else 'if'} {self.pipeline}}}}}"
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -133,6 +142,9 @@ class Range:
     body: tuple["Node", ...]
     otherwise: tuple["Node", ...]
 
+    def __str__(self) -> str:
+        return f"{{{{range {self.pipeline}}}}}"
+
 
 @dataclass(frozen=True, slots=True)
 class Leave:
@@ -140,6 +152,9 @@ class Leave:
 
     position: int
     again: bool
+
+    def __str__(self) -> str:
+        return "{{continue}}" if self.again else "{{break}}"
 
 
 @dataclass(frozen=True, slots=True)

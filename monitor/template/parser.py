@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Sequence
 
 from monitor.template.errors import TemplateError
 from monitor.template.expressions import Expressions
-from monitor.template.lexer import Kind, Token, tokens
+from monitor.template.lexer import Kind, Token
 from monitor.template.nodes import Action, Branch, Include, Leave, Node, Pipeline, Range, Text, Tree
 
 _DEEPEST = 100
@@ -18,7 +18,7 @@ class Parser(Expressions):
     """
 
     def __init__(self, text: str, functions: Container[str], variables: Sequence[str]) -> None:
-        super().__init__(text, tokens(text), functions, ["$", *variables])
+        super().__init__(text, functions, ["$", *variables])
         self._defined: dict[str, tuple[Node, ...]] = {}
         self._loops = 0
         self._depth = 0
@@ -130,13 +130,15 @@ class Parser(Expressions):
         self.close(first.text)
         return Leave(first.position, again=first.text == "continue")
 
-    def _template(self, first: Token) -> Node:
+    def _template(self, _: Token) -> Node:
+        self.skip_space()
+        position = self.peek().position
         name = self.string("template clause")
         argument: Pipeline | None = None
         if self.next_word().kind is not Kind.CLOSE:
             self.back()
             argument = self.pipeline("template clause")
-        return Include(first.position, name, argument)
+        return Include(position, name, argument)
 
     def _block(self, first: Token) -> Node:
         name = self.string("block clause")

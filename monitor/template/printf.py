@@ -8,18 +8,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from monitor.template.render import NoVerb, Spec, padded, render
-from monitor.template.values import Value, type_name
+from monitor.template.render import Spec, render
+from monitor.template.values import QuerySample, Value, type_name
 
 _DIRECTIVE = re.compile(
-    r"%(?P<flags>[-+# 0]*)(?P<width>(?:\[[0-9]+\])?\*|[0-9]+)?"
-    r"(?:\.(?P<precision>(?:\[[0-9]+\])?\*|[0-9]*))?(?P<index>\[[0-9]+\])?(?P<verb>.)?",
+    r"%(?P<flags>[-+# 0]*)(?P<width>(?:\[[^\]]*\])?\*|[0-9]+)?"
+    r"(?:\.(?P<precision>(?:\[[^\]]*\])?\*|[0-9]*))?(?P<index>\[[^\]]*\])?(?P<verb>.)?",
     re.DOTALL,
 )
 _LARGEST = 1_000_000
 # A template's output is bounded; a width beyond that bound can only be an attack or a typing error.
 _LARGEST_PRECISION = 1_000
-_INDEX = re.compile(r"\[([0-9]+)\]")
+_INDEX = re.compile(r"\[([0-9]{1,9})\]")
 
 
 def sprintf(template: str, arguments: Sequence[Value]) -> str:
@@ -65,12 +65,14 @@ class _Printf:
 
     def _directive(self, found: re.Match[str]) -> str:
         self.bad_index = False
-        flags = found["flags"]
+        # With %v a plus and a # ask for names and types instead of signs and prefixes.
+        flags, value = found["flags"], found["verb"] == "v"
         spec = Spec(
             found["verb"] or "",
-            plus="+" in flags,
+            syntax=value and "#" in flags,
+            plus="+" in flags and not value,
             minus="-" in flags,
-            sharp="#" in flags,
+            sharp="#" in flags and not value,
             space=" " in flags,
             zero="0" in flags and "-" not in flags,
         )
@@ -113,7 +115,7 @@ class _Printf:
 
     def _jump(self, text: str) -> None:
         found = _INDEX.search(text)
-        index = int(found[1][:10]) if found else 0
+        index = int(found[1]) if found else 0
         self.reordered = True
         if 1 <= index <= len(self.arguments):
             self.at = index - 1
@@ -130,11 +132,8 @@ class _Printf:
         argument = self.arguments[self.at]
         self.at += 1
         if spec.verb == "T":
-            return padded(type_name(argument) if argument is not None else "<nil>", spec)
-        try:
-            return render(argument, spec)
-        except NoVerb:
-            return f"%!{spec.verb}({_typed(argument)})"
+            return render(type_name(argument) if argument is not None else "<nil>", replace(spec, verb="s"))
+        return ("&" if isinstance(argument, QuerySample) else "") + render(argument, spec)
 
 
 def _typed(argument: Value) -> str:

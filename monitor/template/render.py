@@ -6,14 +6,20 @@ from math import isinf, isnan
 
 from monitor.model.labels import Labels
 from monitor.template import floats
-from monitor.template.values import Duration, QueryResult, QuerySample, Record, Time, Value, type_name
+from monitor.template.times import Duration, Named, Time
+from monitor.template.values import QueryResult, QuerySample, Record, Value, type_name
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A verb with its flags, width and precision."""
+    """
+    A verb with its flags, width and precision.
+
+    `syntax`: the value as it would be written in Go, which is what the flag # means with %v.
+    """
 
     verb: str
+    syntax: bool = False
     plus: bool = False
     minus: bool = False
     sharp: bool = False
@@ -23,22 +29,17 @@ class Spec:
     precision: int | None = None
 
 
-class NoVerb(Exception):  # noqa: N818 - not an error of ours: a verb that does not fit is reported in the text
-    """The verb does not fit the value."""
-
-
 def render(value: Value, spec: Spec) -> str:
-    """Return `value` in the form of `spec`; raises NoVerb when a plain value has no such form."""
+    """Return `value` in the form of `spec`; a verb that does not fit is reported in the text, as Go does."""
     if value is None:
-        if spec.verb == "v":
-            return padded("<nil>", spec)
-        raise NoVerb
-    if isinstance(value, Time | Duration):
+        return padded("<nil>", spec) if spec.verb == "v" else f"%!{spec.verb}(<nil>)"
+    if isinstance(value, Time | Duration) or (isinstance(value, Named) and spec.verb in "vs"):
         value = str(value)
-    for kind, form in _FORMS:
-        if isinstance(value, kind):
-            return form(value, spec)
-    raise NoVerb
+    form = next(form for kind, form in _FORMS if isinstance(value, kind))
+    text = form(value, spec)
+    if text is not None:
+        return text
+    return f"%!{spec.verb}({type_name(value)}={form(value, replace(spec, verb='v'))})"
 
 
 def padded(text: str, spec: Spec) -> str:
@@ -71,9 +72,9 @@ def _quoted(character: str, mark: str, *, ascii_only: bool) -> str:
     return f"\\u{code:04x}" if code <= _LAST_SHORT else f"\\U{code:08x}"
 
 
-def _string(value: str, spec: Spec) -> str:
+def _string(value: str, spec: Spec) -> str | None:
     text = value if spec.precision is None else value[: spec.precision]
-    if spec.verb == "v" and spec.sharp:
+    if spec.syntax:
         return padded(quote(text), spec)
     if spec.verb in "vs":
         return padded(text, spec)
@@ -88,12 +89,12 @@ def _string(value: str, spec: Spec) -> str:
         digits = f" {prefix}".join(f"{byte:02x}" for byte in data) if spec.space else data.hex()
         text = prefix + digits if data else ""
         return padded(text.upper() if spec.verb == "X" else text, spec)
-    raise NoVerb
+    return None
 
 
-def _bool(value: bool, spec: Spec) -> str:  # noqa: FBT001 - the value itself
+def _bool(value: bool, spec: Spec) -> str | None:  # noqa: FBT001 - the value itself
     if spec.verb not in "tv":
-        raise NoVerb
+        return None
     return padded("true" if value else "false", spec)
 
 
@@ -102,11 +103,11 @@ _PREFIXES = {"b": "0b", "o": "0", "x": "0x", "X": "0X"}
 _LAST_RUNE = 0x10FFFF
 
 
-def _int(value: int, spec: Spec) -> str:
+def _int(value: int, spec: Spec) -> str | None:
     if spec.verb in "cqU":
         return _rune(value, spec)
     if spec.verb not in _BASES:
-        raise NoVerb
+        return None
     digits = f"{abs(value):{_BASES[spec.verb]}}"
     sign = "-" if value < 0 else "+" if spec.plus else " " if spec.space else ""
     prefix = "0o" if spec.verb == "O" else _PREFIXES.get(spec.verb, "") if spec.sharp else ""
@@ -125,17 +126,17 @@ def _rune(value: int, spec: Spec) -> str:
     if spec.verb == "q":
         return padded("'" + _quoted(character, "'", ascii_only=spec.plus) + "'", spec)
     shown = f" '{character}'" if spec.sharp and character.isprintable() else ""
-    return padded(f"U+{value:04X}{shown}", replace(spec, zero=False))
+    return padded(f"U+{value:0{max(spec.precision or 0, 4)}X}{shown}", replace(spec, zero=False))
 
 
 _FLOAT_VERBS = {"v": "g", "F": "f"}
 
 
-def _float(value: float, spec: Spec) -> str:
+def _float(value: float, spec: Spec) -> str | None:
     verb = _FLOAT_VERBS.get(spec.verb, spec.verb)
-    if verb not in "eEfgGxX":
-        raise NoVerb
-    text = floats.with_sign(value, floats.size_text(abs(value), verb, spec.precision))
+    if verb not in "beEfgGxX":
+        return None
+    text = floats.with_sign(value, floats.size_text(abs(value), verb, spec.precision, sharp=spec.sharp))
     if isnan(value) or isinf(value):
         spec = replace(spec, zero=False)
     if text[0] not in "+-":
@@ -147,22 +148,18 @@ def _float(value: float, spec: Spec) -> str:
 
 def _map(value: Labels | dict[str, Value], spec: Spec) -> str:
     pairs = value if isinstance(value, Labels) else sorted(value.items())
-    return "map[" + " ".join(f"{_inner(key, spec)}:{_inner(item, spec)}" for key, item in pairs) + "]"
+    if spec.syntax:
+        return (
+            type_name(value) + "{" + ", ".join(f"{render(key, spec)}:{render(item, spec)}" for key, item in pairs) + "}"
+        )
+    return "map[" + " ".join(f"{render(key, spec)}:{render(item, spec)}" for key, item in pairs) + "]"
 
 
 def _struct(fields: Iterable[Value], spec: Spec) -> str:
-    return "{" + " ".join(_inner(item, spec) for item in fields) + "}"
+    return "{" + " ".join(render(item, spec) for item in fields) + "}"
 
 
-def _inner(value: Value, spec: Spec) -> str:
-    try:
-        return render(value, spec)
-    except NoVerb:
-        shown = "<nil>" if value is None else f"{type_name(value)}={render(value, Spec('v'))}"
-        return f"%!{spec.verb}({shown})"
-
-
-_FORMS: tuple[tuple[type, Callable[[Value, Spec], str]], ...] = (
+_FORMS: tuple[tuple[type, Callable[[Value, Spec], str | None]], ...] = (
     (str, _string),
     (bool, _bool),
     (int, _int),
@@ -170,6 +167,6 @@ _FORMS: tuple[tuple[type, Callable[[Value, Spec], str]], ...] = (
     (Labels, _map),
     (dict, _map),
     (QuerySample, lambda value, spec: _struct((value.labels, value.value), spec)),
-    (QueryResult, lambda value, spec: "[" + " ".join(_inner(item, spec) for item in value) + "]"),
+    (QueryResult, lambda value, spec: "[" + " ".join(render(item, spec) for item in value) + "]"),
     (Record, lambda value, spec: _struct(value.fields.values(), spec)),
 )

@@ -9,9 +9,10 @@ from monitor.template.evaluate import Evaluator, Failure
 from monitor.template.execute import Executor
 from monitor.template.functions import FUNCTIONS, Query, Surroundings
 from monitor.template.lexer import OPEN
-from monitor.template.nodes import Tree
+from monitor.template.nodes import Text, Tree
 from monitor.template.parser import Parser
 from monitor.template.values import Record, Value
+from monitor.template.variables import Variables
 
 # The variables of every template. Prometheus writes them before the user's text, on its first line, so that the
 # columns of its error messages count them.
@@ -66,7 +67,8 @@ class Template:
         variables = {name: dot.fields[field] for name, field in _VARIABLES.items()}
         around = Surroundings(data.query, data.external_url, data.now)
         try:
-            return Executor(self.tree, Evaluator(dot, variables, around)).run(dot)
+            evaluator = Evaluator(Variables(dot, variables), around, Text(0, ""))
+            return Executor(self.tree, evaluator).run(dot)
         except Failure as failure:
             return f"<error expanding template: error executing template {self.name}: {self._explain(failure)}>"
 

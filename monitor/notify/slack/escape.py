@@ -14,7 +14,7 @@ from monitor.notify.moment import utc
 
 _PIECES = re.compile(r"&(?:amp|lt|gt);|.", re.DOTALL)
 _URL_SAFE = "/:?#[]@!$&'()*+,;=%-._~"
-_LONGEST_URL = 1_500
+_LONGEST_URL = 1_200
 _FIRST_ASTRAL = 0x10000
 
 
@@ -62,8 +62,10 @@ def code(text: str, longest: int) -> str:
 
 def link(url: str, label: str) -> str:
     """Return `<url|label>`, or "" when `url` is not one for a browser or is too long to be followed."""
-    encoded = quote(url.strip(), safe=_URL_SAFE, errors="replace")
-    if len(encoded) > _LONGEST_URL:
+    encoded = quote(url.strip()[:_LONGEST_URL], safe=_URL_SAFE, errors="replace")
+    # `&` is escaped inside a link too; `<`, `>` and `|` are percent-encoded.
+    escaped = encoded.replace("&", "&amp;")
+    if len(url.strip()) > _LONGEST_URL or len(escaped) > _LONGEST_URL:
         return ""
     try:
         parts = urlsplit(encoded)
@@ -71,8 +73,7 @@ def link(url: str, label: str) -> str:
         return ""
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return ""
-    # `&` is escaped inside a link too; `<`, `>` and `|` were percent-encoded above.
-    return f"<{encoded.replace('&', '&amp;')}|{line(label, 75).replace('|', '/')}>"
+    return f"<{escaped}|{line(label, 75).replace('|', '/')}>"
 
 
 def date(at: Instant, form: str = "{date_short_pretty} {time}") -> str:

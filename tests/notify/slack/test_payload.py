@@ -104,6 +104,7 @@ NOTIFICATIONS = st.lists(ALERTS, max_size=12).map(
 
 
 @given(notification=NOTIFICATIONS)
+@example(notification=note(Alert(EMPTY, Labels.of(runbook_url="https://e.example/" + "&" * 1_000), NOW)))
 @example(notification=note(*(queue(f"{'&' * 3_000}{n}", float(n)) for n in range(60))))
 def test_nothing_makes_a_message_that_breaks_a_limit_or_rings_anybody(notification: Notification) -> None:
     assert_sound(payload(notification))
