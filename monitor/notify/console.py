@@ -1,6 +1,7 @@
 """The same message for a person at a terminal."""
 
 import threading
+from dataclasses import replace
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -38,15 +39,26 @@ class ConsoleNotifier:
         """Print the notification; raises NotifyError when the terminal is gone."""
         try:
             with self._lock:
-                self._console.print(rendered(summarise(notification)))
+                self._print(rendered(summarise(notification)))
         except (OSError, ValueError) as err:
             raise NotifyError(f"cannot print: {type(err).__name__}", reason="unreachable", retryable=True) from err
+
+    def _print(self, message: RenderableType) -> None:
+        try:
+            self._console.print(message)
+        except UnicodeEncodeError:
+            # A terminal of another age: better question marks than no alert.
+            with self._console.capture() as captured:
+                self._console.print(message)
+            encoding = self._console.encoding
+            self._console.file.write(captured.get().encode(encoding, "replace").decode(encoding))
 
 
 def rendered(summary: Summary) -> RenderableType:
     """Return what is printed."""
     style = _RESOLVED_STYLE if summary.is_resolved else _STYLES[summary.severity]
-    line = title(summary.headline, _LONGEST_TITLE)
+    # The number and the place stand on the lines below.
+    line = title(replace(summary.headline, number="", place="", brief_place=""), _LONGEST_TITLE)
     head = Text.assemble((f"{utc(summary.now, seconds=True)}  ", _QUIET), (line, style))
     parts: list[RenderableType] = [head]
     if summary.firing and summary.resolved:
@@ -75,16 +87,12 @@ def _kind(kind: Kind, now: Instant, *, several: bool) -> RenderableType:
 
 
 def _case(kind: Kind, case: Case, now: Instant) -> Text:
-    line = Text()
-    if case.where:
-        line.append(case.where, "bold")
-        line.append("  ")
-    if case.value:
-        line.append(case.value, "green" if case.resolved else _STYLES[kind.severity])
-    if kind.threshold:
-        line.append(f" (limit {kind.threshold})")
-    if case.ended is None:
-        line.append(f"  since {utc_briefly(case.since, now)} ({lasted(case.lasted)})", _QUIET)
-    else:
-        line.append(f"  resolved after {lasted(case.lasted)}", "green")
-    return line
+    style = "green" if case.resolved else _STYLES[kind.severity]
+    limit = f"(limit {kind.threshold})" if kind.threshold else ""
+    reading = Text(" ").join(part for part in (Text(case.value, style), Text(limit)) if part)
+    when = (
+        Text(f"since {utc_briefly(case.since, now)} ({lasted(case.lasted)})", _QUIET)
+        if case.ended is None
+        else Text(f"resolved after {lasted(case.lasted)}", "green")
+    )
+    return Text("  ").join(part for part in (Text(case.where, "bold"), reading, when) if part)

@@ -1,0 +1,109 @@
+"""What a person must read, whatever shows it."""
+
+from dataclasses import replace
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.model.alert import Alert
+from monitor.model.instant import MINUTE
+from monitor.model.labels import EMPTY, Labels
+from monitor.notify.cleanse import one_line, shortened
+from monitor.notify.severity import Severity, severity_of
+from monitor.notify.summary import summarise
+from monitor.notify.title import Headline, title
+from tests.notify.samples import NOW, down, ended, note, queue
+
+
+@pytest.mark.parametrize(
+    ("alerts", "expected"),
+    [
+        ([queue()], "WARNING: vLLM's queue has been long for… · 42 requests waiting · 10.0.0.1:8000"),
+        ([down()], "CRITICAL: vLLM does not answer · 10.0.0.9:8000"),
+        ([ended(down())], "RESOLVED: vLLM does not answer · 10.0.0.9:8000"),
+        ([down(), queue()], "CRITICAL: vLLM does not answer (+1 more)"),
+        ([down("a:1"), down("b:1")], "CRITICAL: 2x vLLM does not answer"),
+        ([down("a:1"), ended(down("b:1"))], "CRITICAL: vLLM does not answer"),
+        ([ended(down("a:1")), ended(down("b:1"))], "RESOLVED: 2x vLLM does not answer"),
+        ([ended(down()), queue()], "WARNING: vLLM's queue has been long for minutes · 42 requests waiting"),
+        ([Alert(Labels.of(alertname="X"), EMPTY, NOW)], "WARNING: X"),
+    ],
+)
+def test_the_title_says_how_bad_what_how_much_and_where(alerts: list[Alert], expected: str) -> None:
+    assert summarise(note(*alerts)).title == expected
+
+
+TEXT = st.text(max_size=120)
+
+
+@given(st.builds(Headline, TEXT, TEXT, TEXT, TEXT, TEXT, st.integers(0, 10**6), st.integers(0, 10**6)))
+def test_a_title_is_one_short_line(headline: Headline) -> None:
+    line = title(replace(headline, status=one_line(headline.status)))
+    assert len(line) < 80
+    assert "\n" not in line
+
+
+@given(st.text(max_size=60), st.integers(1, 60))
+def test_a_shortened_text_is_short_and_begins_like_the_long_one(text: str, longest: int) -> None:
+    short = shortened(text, longest)
+    assert len(short) <= longest
+    assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+def test_what_fires_comes_before_what_is_over_and_the_worst_first() -> None:
+    alerts = [queue("small:1", 11.0), ended(queue("over:1", 99.0)), queue("large:1", 80.0), queue("unknown:1", nan)]
+    (kind,) = summarise(note(*alerts)).kinds
+    assert [case.where.rpartition(" ")[2] for case in kind.cases] == ["large:1", "small:1", "unknown:1", "over:1"]
+    assert kind.counts == "3 firing, 1 resolved"
+
+
+def test_what_is_worse_comes_first_and_what_is_over_last() -> None:
+    summary = summarise(note(ended(down()), queue(), queue(alertname="Other", severity="page")))
+    assert [kind.name for kind in summary.kinds] == ["Other", "VLLMQueueLong", "VLLMTargetDown"]
+    assert summary.severity is Severity.CRITICAL
+
+
+def test_time_counts_from_when_the_condition_was_first_seen() -> None:
+    (kind,) = summarise(note(queue(), ended(queue("b:1"), NOW - 3 * MINUTE))).kinds
+    firing, over = kind.cases
+    assert (firing.since, firing.lasted, firing.ended) == (NOW - 15 * MINUTE, 15 * MINUTE, None)
+    assert (over.lasted, over.ended) == (12 * MINUTE, NOW - 3 * MINUTE)
+
+
+def test_the_worst_of_what_still_fires_is_the_severity() -> None:
+    assert summarise(note(ended(down()), queue())).severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("word", "severity"),
+    [
+        ("page", Severity.CRITICAL),
+        ("Critical", Severity.CRITICAL),
+        ("info", Severity.INFO),
+        ("none", Severity.INFO),
+        ("", Severity.WARNING),
+        ("banana", Severity.WARNING),
+    ],
+)
+def test_severity_is_read_from_the_words_people_use(word: str, severity: Severity) -> None:
+    assert severity_of(Alert(Labels.of(severity=word), EMPTY, NOW)) is severity
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1234567.0, "1.235e+06"), (0.25, "0.25"), (nan, ""), (inf, "+Inf"), (-inf, "-Inf")]
+)
+def test_a_value_without_words_is_shown_as_a_number(value: float, shown: str) -> None:
+    (kind,) = summarise(note(Alert(Labels.of(alertname="X"), EMPTY, NOW, value=value))).kinds
+    assert kind.cases[0].value == shown
+
+
+def test_cases_are_told_apart_by_the_labels_that_differ() -> None:
+    alerts = [queue(engine=str(number), zone="eu", pod="p") for number in range(2)]
+    (kind,) = summarise(note(*alerts)).kinds
+    assert sorted(case.where for case in kind.cases) == [f"llama-3-8b @ 10.0.0.1:8000 engine={n}" for n in range(2)]
+
+
+def test_no_alert_at_all_is_no_reason_to_fail() -> None:
+    assert summarise(note()).title == "RESOLVED: nothing to tell"
