@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import promql_parser as library
@@ -82,13 +83,13 @@ class Builder:
     def _range_selector(self, tree: Any) -> Node:
         shift = self._shift(tree.vector_selector)
         matchers = _matchers(tree.vector_selector)
-        range_ = milliseconds(tree.range)
+        range_ = _positive(tree.range)
         self._note(matchers, range_, shift)
         return RangeSelector(Selection(matchers), shift, range_)
 
     def _subquery(self, tree: Any) -> Node:
         around, fixed = self._around, self._fixed
-        range_ = milliseconds(tree.range)
+        range_ = _positive(tree.range)
         self._around += range_ + (milliseconds(tree.offset) if tree.offset is not None else 0)
         self._fixed = fixed or tree.at is not None
         of = self.build(tree.expr)
@@ -96,8 +97,8 @@ class Builder:
         shift = self._shift(tree)
         if not isinstance(of, VectorNode):
             raise refused(f"subquery is only allowed on instant vector, got {type_of(of)} instead")
-        step = None if tree.step is None else milliseconds(tree.step)
-        return Subquery(of, shift, range_, step or None)
+        step = None if tree.step is None else _positive(tree.step)
+        return Subquery(of, shift, range_, step)
 
     def _negation(self, tree: Any) -> Node:
         of = self.build(tree.expr)
@@ -141,6 +142,12 @@ class Builder:
     def _note(self, matchers: tuple[Matcher, ...], range_: Duration | None, shift: Shift) -> None:
         reach = max(0, self._around + shift.offset + (LOOKBACK if range_ is None else range_))
         self.selectors.append(Selector(matchers, range_, shift.offset, reach, fixed=self._fixed or shift.fixed))
+
+
+def _positive(duration: timedelta) -> Duration:
+    if not duration:
+        raise refused("duration must be greater than 0")
+    return milliseconds(duration)
 
 
 def _matchers(tree: Any) -> tuple[Matcher, ...]:

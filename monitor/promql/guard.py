@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from monitor.model.labels import quoted
 from monitor.promql.error import refused
 from monitor.promql.lex import Kind, Token
+from monitor.promql.values import number
 
 LENGTH = 64 * 1024
 # The library needs some 3,000 levels to overflow 8 MB of stack; the evaluation needs a few Python frames a level.
 DEPTH = 150
+# Prometheus counts nanoseconds in 64 bits.
+_LONGEST_SECONDS = 2**63 / 1e9
 _WORD_OPERATORS = frozenset({"and", "or", "unless", "atan2"})
 _DECIMAL = re.compile(
     r"[0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?([eE][+-]?[0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*([eE][+-]?[0-9]+)?"
@@ -54,14 +57,27 @@ def check_depth(found: Sequence[Token], limit: int = DEPTH) -> None:
             raise refused(f"the expression nests more than {limit} levels deep", token.position)
 
 
+def check_durations(found: Sequence[Token]) -> None:
+    """Raise PromqlError for a range, step or offset that no duration can hold: the library panics on it."""
+    in_brackets, after_offset = False, False
+    for token in found:
+        number_like = token.kind is Kind.NUMBER or token.text.lower() in ("inf", "nan")
+        if number_like and (in_brackets or after_offset) and not number(token) < _LONGEST_SECONDS:
+            raise refused("duration out of range", token.position)
+        in_brackets = token.text == "[" or (in_brackets and token.text != "]")
+        after_offset = token.text.lower() == "offset" or (after_offset and token.text in ("+", "-"))
+
+
 def rewrite(text: str, found: Sequence[Token]) -> str:
     """Return the expression with raw strings and numbers in the forms that the parser library takes."""
-    parts, at = [], 0
+    parts, at, in_brackets = [], 0, False
     for token in found:
-        new = _rewritten(token)
-        if new != token.text:
-            parts += [text[at : token.start], new]
-            at = token.end
+        gap = text[at : token.start]
+        # Between brackets the library takes neither comments, nor a plus, nor a number that starts with its point.
+        parts.append(" " if in_brackets and "#" in gap else gap)
+        parts.append(_in_brackets(token) if in_brackets else _rewritten(token))
+        at = token.end
+        in_brackets = token.text == "[" or (in_brackets and token.text != "]")
     return "".join([*parts, text[at:]])
 
 
@@ -71,6 +87,13 @@ def _rewritten(token: Token) -> str:
     if token.kind is Kind.NUMBER:
         return _number(token.text)
     return token.text
+
+
+def _in_brackets(token: Token) -> str:
+    new = _rewritten(token)
+    if new == "+":
+        return ""
+    return "0" + new if new.startswith(".") else new
 
 
 def _number(text: str) -> str:

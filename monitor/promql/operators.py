@@ -40,7 +40,7 @@ def binary(operator: str, left: Node, right: Node, modifier: Any) -> Node:
             raise refused(f"binary expression must contain only scalar and instant vector types, got {type_of(side)}")
     if isinstance(left, VectorNode) and isinstance(right, VectorNode):
         return _between(operator, left, right, _matching(modifier, operator), returns_bool=returns_bool)
-    if modifier is not None and (modifier.matching is not None or _card(modifier) is not Card.ONE_TO_ONE):
+    if modifier is not None and modifier.matching is not None and modifier.matching.labels:
         raise refused("vector matching only allowed between instant vectors")
     if operator in SETS:
         raise refused(f'set operator "{operator}" not allowed in binary scalar expression')

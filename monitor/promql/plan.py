@@ -1,6 +1,5 @@
 """What an expression became: its type, what it reads, and the nodes that evaluate it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,8 +53,3 @@ class Plan:
     def reach(self) -> Duration:
         """How far before the time of evaluation the expression may read."""
         return max((selector.reach for selector in self.selectors), default=0)
-
-
-def reads(plan: Plan) -> Sequence[str]:
-    """Return the metric names that the plan names, sorted."""
-    return sorted({selector.name for selector in plan.selectors if selector.name is not None})

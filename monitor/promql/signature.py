@@ -57,7 +57,7 @@ class Arguments:
 
     def string(self, index: int) -> str:
         node = self._node(index, "string")
-        if not isinstance(node, StringNode):
+        if not isinstance(node, StringNode) or self.site.has_plus(index):
             raise self._wrong(index, "string")
         return node.text
 

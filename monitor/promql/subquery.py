@@ -26,7 +26,7 @@ class Subquery(MatrixNode):
     def matrix(self, run: Run, at: Instant) -> Matrix:
         until = self.shift.apply(run, at)
         after = until - self.range
-        step = self._step or run.subquery_step
+        step = run.subquery_step if self._step is None else max(self._step, 1)
         times = range((after // step + 1) * step, until + 1, step)
         vectors = self._vectors(run, times)
         series, points = transposed(times, vectors)
