@@ -89,7 +89,11 @@ def _kind(kind: Kind, now: Instant, *, several: bool) -> RenderableType:
 def _case(kind: Kind, case: Case, now: Instant) -> Text:
     style = "green" if case.resolved else _STYLES[kind.severity]
     limit = f"(limit {kind.threshold})" if kind.threshold else ""
-    reading = Text(" ").join(part for part in (Text(case.value, style), Text(limit)) if part)
+    reading = Text(" ").join(
+        part
+        for part in (Text(f"was {case.value}" if case.value and case.resolved else case.value, style), Text(limit))
+        if part
+    )
     when = (
         Text(f"since {utc_briefly(case.since, now)} ({lasted(case.lasted)})", _QUIET)
         if case.ended is None

@@ -83,8 +83,9 @@ _BY_STATUS: tuple[tuple[int, Reason, str], ...] = (
     (300, Reason.REDIRECT, "Slack's address answers with a redirect, which is not followed"),
     (0, Reason.AMBIGUOUS, "not an answer of Slack"),
 )
-# What the SDK, urllib and http.client throw; AttributeError and TypeError when the answer is JSON but no object.
-THROWN = (SlackClientError, OSError, http.client.HTTPException, ValueError, AttributeError, TypeError)
+# What the SDK, urllib and http.client throw: AttributeError and TypeError when the answer is JSON but no object,
+# RuntimeError when no thread can be started for the deadline.
+THROWN = (SlackClientError, OSError, http.client.HTTPException, ValueError, AttributeError, TypeError, RuntimeError)
 
 
 def failure(reason: Reason, message: str, retry_after: Duration | None = None) -> NotifyError:

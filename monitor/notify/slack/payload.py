@@ -40,7 +40,7 @@ _DETAILS = (Detail(5, 5, 900), Detail(4, 5, 400), Detail(3, 3, 250), Detail(2, 2
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is posted: `text` is the fallback, without any markup of its own but dates."""
+    """What is posted: `text` is the fallback, escaped but without markup of its own."""
 
     text: str
     blocks: list[Block]
@@ -62,7 +62,8 @@ def plain(summary: Summary) -> str:
     lines = [f"{_sign(summary)} {line(summary.title, 200)}", line(summary.counts, 50)]
     for kind in summary.kinds[:3]:
         first = kind.cases[0]
-        reading = " ".join(part for part in (_reading(kind, first), f"since {utc(first.since)}") if part)
+        when = f"since {utc(first.since)}" if first.ended is None else f"resolved after {lasted(first.lasted)}"
+        reading = " ".join(part for part in (_reading(kind, first), when) if part)
         lines.append(f"{line(kind.what or kind.name, 150)}: {reading}")
         if not kind.resolved:
             lines.append(shown(kind.description, 300))
@@ -119,6 +120,8 @@ def _case(kind: Kind, case: Case, summary: Summary) -> str:
 def _reading(kind: Kind, case: Case) -> str:
     """Return the value against the threshold: `42 requests (limit 10 requests)`."""
     value = line(case.value, 80)
+    if value and case.resolved:
+        value = f"was {value}"
     limit = f"(limit {line(kind.threshold, 80)})" if kind.threshold else ""
     return " ".join(part for part in (value, limit) if part)
 

@@ -19,11 +19,13 @@ class Secret:
     _stamp: tuple[int, ...] = field(default=(), repr=False, init=False)
 
     def get(self) -> str:
-        """Return the secret; raises NotifyError when the file cannot be read or is empty."""
+        """Return the secret; raises NotifyError when the file cannot be read, is empty or odd."""
         if self.file is not None:
             self._read(self.file)
         if not self.value:
             raise failure(Reason.CREDENTIAL, "the secret is empty")
+        if not self.value.isascii() or not self.value.isprintable():
+            raise failure(Reason.CREDENTIAL, "the secret holds characters that no token and no URL has")
         return self.value
 
     def _read(self, file: Path) -> None:
