@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import PlainValidator, ValidationInfo
 
-from monitor.config.matchers import parse_matchers
+from monitor.dispatch.matchers import parse_matchers
 from monitor.config.secret import Secret
 from monitor.model.instant import Duration
 from monitor.model.matcher import Matcher

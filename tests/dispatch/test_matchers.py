@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.config.matchers import MatcherError, parse_matchers
+from monitor.dispatch.matchers import MatcherError, parse_matchers
 from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher, MatchError, MatchType, equal
 from tests.engines import engine
