@@ -19,7 +19,7 @@ from monitor.build import Builder, Parts
 from monitor.clock import Clock
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher
-from monitor.dispatch.nflog import Entry, LogKey, NotificationLog
+from monitor.dispatch.nflog import Entry, NotificationLog
 from monitor.metrics import Metrics
 from monitor.model.instant import to_seconds
 from monitor.notify.outbox import Attempt, Outbox
@@ -203,25 +203,12 @@ class App:
             log.warning("notifications left behind", extra={"waiting": sum(outbox.waiting().values())})
 
 
-class _Keeper:
-    """Writes the notification log into the state file; a full disk must not keep anybody from being told."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def keep(self, key: LogKey, entry: Entry) -> None:
-        try:
-            self._database.save_nflog((*key, entry.at, entry.firing, entry.resolved))
-        except StateError as err:
-            log.error("state not written", extra={"reason": str(err)})  # noqa: TRY400
-
-
 def _notification_log(database: Database) -> NotificationLog:
     entries = {
         (group, integration): Entry(at, firing, resolved)
         for group, integration, at, firing, resolved in database.nflog()
     }
-    return NotificationLog(entries, _Keeper(database))
+    return NotificationLog(entries)
 
 
 def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:

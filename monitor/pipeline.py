@@ -53,7 +53,7 @@ class Pipeline:
     def flush(self) -> Instant | None:
         """Put what receivers must be told into their lanes; returns when to come again, or None."""
         now = self.clock.now()
-        for delivery in self.dispatcher.due(now):
+        for delivery in self.dispatcher.due(now).deliveries:
             self.outbox.put(delivery, now)
         return self.dispatcher.next_due()
 

@@ -3,8 +3,9 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
-from monitor.dispatch.group import AggregationGroup
+from monitor.dispatch.group import AggregationGroup, group_key
 from monitor.dispatch.nflog import Entry, LogKey, NotificationLog, decide
 from monitor.dispatch.notification import Notification, Reason
 from monitor.dispatch.route import Route
@@ -36,8 +37,23 @@ class Delivery:
 
     @property
     def key(self) -> LogKey:
-        """What a newer delivery of the same key makes pointless."""
+        """The group and the integration: what is told under one key is told in order."""
         return (self.notification.group_key, self.integration)
+
+    @property
+    def id(self) -> str:
+        """The same for the same news, and for no other: a group tells an integration at most once an instant."""
+        return sha256(
+            f"{self.integration}\n{self.notification.group_key}\n{self.notification.now}".encode()
+        ).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """What a look at the due groups came to: who must be told what, and the log entries that say so."""
+
+    deliveries: tuple[Delivery, ...] = ()
+    entries: tuple[tuple[LogKey, Entry], ...] = ()
 
 
 class Dispatcher:
@@ -60,26 +76,28 @@ class Dispatcher:
         self._stages = stages
         self._log = log if log is not None else NotificationLog()
         self._groups: dict[tuple[str, Labels], AggregationGroup] = {}
+        self._entries: list[tuple[LogKey, Entry]] = []
         self._lock = threading.Lock()
 
     def insert(self, alerts: Iterable[Alert], now: Instant) -> None:
-        """Take the newest word of each alert. One that is over and that no group has heard of is nobody's news."""
+        """Take the newest word of each alert. One that is over and that nobody has heard of is nobody's news."""
         with self._lock:
             for alert in alerts:
                 for route in self._route.match(alert.labels):
                     self._insert(route, alert, now)
 
-    def due(self, now: Instant) -> list[Delivery]:
-        """Flush the groups that are due and return what their receivers must be told."""
+    def due(self, now: Instant) -> Flush:
+        """Flush the groups that are due; what comes of it is to be kept before anybody is told."""
         with self._lock:
             self._log.expire(now - LOG_RETENTION)
+            self._entries = []
             deliveries: list[Delivery] = []
             for key, group in list(self._groups.items()):
                 if group.due_at is not None and group.due_at <= now:
                     deliveries += self._flush(group, now)
                 if not group.alerts:
                     del self._groups[key]
-            return deliveries
+            return Flush(tuple(deliveries), tuple(self._entries))
 
     def next_due(self) -> Instant | None:
         """Return when the next group is due, or None when there is none."""
@@ -114,11 +132,18 @@ class Dispatcher:
         labels = route.group_labels(alert.labels)
         key = (route.key, labels)
         group = self._groups.get(key)
-        if alert.resolved(now) and not keep_resolved and (group is None or alert.labels not in group.alerts):
+        known = group is not None and alert.labels in group.alerts
+        if alert.resolved(now) and not (known or keep_resolved or self._told(route, labels, alert)):
             return
         if group is None:
             group = self._groups[key] = AggregationGroup(route, labels)
         group.insert(alert, now)
+
+    def _told(self, route: Route, group: Labels, alert: Alert) -> bool:
+        """Say whether somebody was told, perhaps before a restart, that the alert fires."""
+        key = group_key(route, group)
+        integrations = self._receivers.get(route.receiver, ())
+        return any(self._log.is_told_firing(key, one.name, alert.labels) for one in integrations)
 
     def _flush(self, group: AggregationGroup, now: Instant) -> list[Delivery]:
         alerts = group.flush(now)
@@ -147,7 +172,9 @@ class Dispatcher:
         )
         if not reason.sends:
             return None
-        self._log.record(key, Entry(whole.now, firing, resolved))
+        entry = Entry(whole.now, firing, resolved)
+        self._log.record(key, entry)
+        self._entries.append((key, entry))
         if reason is Reason.ALL_RESOLVED and not integration.send_resolved:
             return None
         told = whole.alerts if integration.send_resolved else whole.firing

@@ -8,6 +8,11 @@ from monitor.model.instant import Instant
 from monitor.model.labels import INSTANCE, JOB, Labels
 
 
+def group_key(route: Route, labels: Labels) -> str:
+    """Return what names a group in the log and to receivers, as Alertmanager writes it."""
+    return f"{route.key}:{labels}"
+
+
 @dataclass
 class AggregationGroup:
     """
@@ -23,7 +28,7 @@ class AggregationGroup:
 
     @property
     def key(self) -> str:
-        return f"{self.route.key}:{self.labels}"
+        return group_key(self.route, self.labels)
 
     def insert(self, alert: Alert, now: Instant) -> None:
         """Take the newest word of an alert; the first one starts the clock."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from monitor.dispatch.notification import Reason
 from monitor.model.instant import Duration, Instant
@@ -20,26 +19,22 @@ class Entry:
     resolved: frozenset[Labels]
 
 
-class Keeper(Protocol):
-    """Keeps entries beyond the life of the process."""
-
-    def keep(self, key: LogKey, entry: Entry) -> None: ...
-
-
 @dataclass
 class NotificationLog:
-    """Holds the last entry of each group and integration; `keeper` hears of each."""
+    """Holds the last entry of each group and integration."""
 
     entries: dict[LogKey, Entry] = field(default_factory=dict)
-    keeper: Keeper | None = None
 
     def get(self, key: LogKey) -> Entry | None:
         return self.entries.get(key)
 
     def record(self, key: LogKey, entry: Entry) -> None:
         self.entries[key] = entry
-        if self.keeper is not None:
-            self.keeper.keep(key, entry)
+
+    def is_told_firing(self, group_key: str, integration: str, labels: Labels) -> bool:
+        """Say whether the last that this integration heard of the alert is that it fires."""
+        entry = self.entries.get((group_key, integration))
+        return entry is not None and labels in entry.firing
 
     def expire(self, before: Instant) -> None:
         """Drop the entries older than `before`."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from monitor.dispatch.dispatcher import Dispatcher, Integration
+from monitor.dispatch.nflog import NotificationLog
 from monitor.dispatch.notification import Reason
 from monitor.dispatch.route import Route, route_key
 from monitor.model.alert import Alert
@@ -19,6 +20,10 @@ def alert(name: str, at: float = 0, until: float | None = None, **labels: str) -
     return Alert(Labels.of(alertname=name, **labels), EMPTY, round(at * SECOND), ends_at)
 
 
+def receivers(*, send_resolved: bool = True) -> dict[str, list[Integration]]:
+    return {name: [Integration(f"{name}/fake[0]", send_resolved)] for name in ("oncall", "pager", "ticket")}
+
+
 @dataclass
 class Line:
     """A dispatcher on a clock of seconds."""
@@ -28,10 +33,7 @@ class Line:
     dispatcher: Dispatcher = field(init=False)
 
     def __post_init__(self) -> None:
-        receivers = {
-            name: [Integration(f"{name}/fake[0]", self.send_resolved)] for name in ("oncall", "pager", "ticket")
-        }
-        self.dispatcher = Dispatcher(self.route, receivers)
+        self.dispatcher = Dispatcher(self.route, receivers(send_resolved=self.send_resolved))
 
     def push(self, at: float, *alerts: Alert) -> None:
         self.dispatcher.insert(alerts, round(at * SECOND))
@@ -44,7 +46,7 @@ class Line:
                 "".join(one.labels.value("instance") for one in delivery.notification.firing),
                 "".join(one.labels.value("instance") for one in delivery.notification.resolved),
             )
-            for delivery in self.dispatcher.due(round(at * SECOND))
+            for delivery in self.dispatcher.due(round(at * SECOND)).deliveries
         ]
 
 
@@ -124,7 +126,7 @@ def test_the_deepest_matching_route_is_taken_and_continue_goes_on() -> None:
 def test_the_reason_travels_with_the_notification() -> None:
     line = Line()
     line.push(0, alert("Down", instance="a"))
-    (delivery,) = line.dispatcher.due(2 * SECOND)
+    (delivery,) = line.dispatcher.due(2 * SECOND).deliveries
     assert delivery.notification.reason is Reason.FIRST
     assert delivery.notification.group_key == '{}:{alertname="Down"}'
 
@@ -137,3 +139,23 @@ def test_a_new_route_tree_neither_repeats_nor_loses_what_stands() -> None:
     line.dispatcher.reconfigure(ROUTE, {"oncall": [Integration("oncall/fake[0]", send_resolved=True)]}, (), 4 * SECOND)
     assert line.told(6.9) == []
     assert line.told(7) == [("oncall", "", "a")]
+
+
+def test_who_was_told_of_an_alert_before_a_restart_hears_that_it_resolved() -> None:
+    line = Line()
+    line.push(0, alert("Down", instance="a"))
+    told = line.dispatcher.due(2 * SECOND)
+    again = Dispatcher(ROUTE, receivers(), log=NotificationLog(dict(told.entries)))
+    again.insert([alert("Down", until=60, instance="a"), alert("Other", until=60, instance="a")], 61 * SECOND)
+    (delivery,) = again.due(61 * SECOND + ROUTE.group_wait).deliveries
+    assert (delivery.notification.reason, len(delivery.notification.resolved)) == (Reason.ALL_RESOLVED, 1)
+
+
+def test_every_notification_is_recorded_with_the_look_that_made_it() -> None:
+    line = Line()
+    line.push(0, alert("Down", instance="a"))
+    flush = line.dispatcher.due(2 * SECOND)
+    ((key, entry),) = flush.entries
+    assert key == ('{}:{alertname="Down"}', "oncall/fake[0]")
+    assert (entry.at, len(entry.firing)) == (2 * SECOND, 1)
+    assert len({delivery.id for delivery in flush.deliveries}) == 1
