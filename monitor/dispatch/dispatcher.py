@@ -9,6 +9,7 @@ from monitor.dispatch.group import AggregationGroup, group_key
 from monitor.dispatch.nflog import Entry, LogKey, NotificationLog, decide
 from monitor.dispatch.notification import Notification, Reason
 from monitor.dispatch.route import Route
+from monitor.dispatch.store import AlertStore
 from monitor.model.alert import Alert
 from monitor.model.instant import HOUR, Duration, Instant
 from monitor.model.labels import Labels
@@ -16,8 +17,8 @@ from monitor.model.labels import Labels
 # How long an entry of the notification log is good for (Alertmanager's data retention).
 LOG_RETENTION: Duration = 120 * HOUR
 
-# One step between a flushed group and its receiver: returns the notification with the alerts that are left.
-Stage = Callable[[Notification], Notification]
+# One step between a flushed group of a route and its receiver: returns the notification with the alerts that are left.
+Stage = Callable[[Notification, Route], Notification]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Dispatcher:
     Holds the aggregation groups and the notification log. Safe to call from any thread.
 
     `receivers` maps a receiver's name to its integrations; `stages` may take alerts out of a notification (inhibition,
-    mute times, silences), in that order.
+    mute times, silences), in that order. `store` is told of every alert first; stages may read it.
     """
 
     def __init__(
@@ -70,11 +71,13 @@ class Dispatcher:
         receivers: Mapping[str, Sequence[Integration]],
         stages: Sequence[Stage] = (),
         log: NotificationLog | None = None,
+        store: AlertStore | None = None,
     ) -> None:
         self._route = route
         self._receivers = receivers
         self._stages = stages
         self._log = log if log is not None else NotificationLog()
+        self._store = store if store is not None else AlertStore()
         self._groups: dict[tuple[str, Labels], AggregationGroup] = {}
         self._entries: list[tuple[LogKey, Entry]] = []
         self._lock = threading.Lock()
@@ -90,6 +93,7 @@ class Dispatcher:
         """Flush the groups that are due; what comes of it is to be kept before anybody is told."""
         with self._lock:
             self._log.expire(now - LOG_RETENTION)
+            self._store.expire(now)
             self._entries = []
             deliveries: list[Delivery] = []
             for key, group in list(self._groups.items()):
@@ -104,10 +108,10 @@ class Dispatcher:
         with self._lock:
             return min((group.due_at for group in self._groups.values() if group.due_at is not None), default=None)
 
-    def alerts(self) -> list[tuple[AggregationGroup, Alert]]:
-        """Return every alert with the group it stands in."""
+    def groups(self) -> list[tuple[Route, Labels, tuple[Alert, ...]]]:
+        """Return every group: its route, its labels and its alerts in the order people read them."""
         with self._lock:
-            return [(group, alert) for group in self._groups.values() for alert in group.alerts.values()]
+            return [(group.route, group.labels, group.in_order()) for group in self._groups.values()]
 
     def reconfigure(
         self, route: Route, receivers: Mapping[str, Sequence[Integration]], stages: Sequence[Stage], now: Instant
@@ -147,9 +151,10 @@ class Dispatcher:
 
     def _flush(self, group: AggregationGroup, now: Instant) -> list[Delivery]:
         alerts = group.flush(now)
-        whole = Notification(group.route.receiver, group.key, group.labels, alerts, now, Reason.NOTHING_NEW)
+        told = tuple(_as_of(alert, now) for alert in alerts)
+        whole = Notification(group.route.receiver, group.key, group.labels, told, now, Reason.NOTHING_NEW)
         for stage in self._stages:
-            whole = stage(whole)
+            whole = stage(whole, group.route)
         deliveries = [
             delivery
             for integration in self._receivers.get(group.route.receiver, ())
@@ -179,3 +184,8 @@ class Dispatcher:
             return None
         told = whole.alerts if integration.send_resolved else whole.firing
         return Delivery(integration.name, replace(whole, alerts=told, reason=reason))
+
+
+def _as_of(alert: Alert, now: Instant) -> Alert:
+    """Return the alert as a receiver sees it: while it fires, it has no end."""
+    return alert if alert.ends_at is None or alert.resolved(now) else replace(alert, ends_at=None)

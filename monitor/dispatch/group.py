@@ -39,8 +39,12 @@ class AggregationGroup:
             self.due_at = now if overdue else now + self.route.group_wait
 
     def flush(self, now: Instant) -> tuple[Alert, ...]:
-        """Return the alerts of this flush in the order people read them; the next one is a group_interval away."""
+        """Return the alerts of this flush; the next one is a group_interval away."""
         self.due_at = now + self.route.group_interval
+        return self.in_order()
+
+    def in_order(self) -> tuple[Alert, ...]:
+        """Return the alerts in the order people read them."""
         return tuple(sorted(self.alerts.values(), key=_reading_order))
 
     def settle(self, flushed: tuple[Alert, ...], now: Instant) -> None:

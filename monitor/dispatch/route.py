@@ -14,7 +14,7 @@ class Route:
     One node of the tree, with what it inherits already filled in.
 
     `key` is the path of matchers from the root, as Alertmanager writes it: `{}/{severity="critical"}`.
-    Durations are milliseconds; the defaults are Alertmanager's.
+    Durations are milliseconds; the defaults are Alertmanager's. The time intervals are named, and never inherited.
     """
 
     receiver: str
@@ -25,6 +25,8 @@ class Route:
     repeat_interval: Duration = 4 * HOUR
     matchers: tuple[Matcher, ...] = ()
     continue_: bool = False
+    mute_time_intervals: tuple[str, ...] = ()
+    active_time_intervals: tuple[str, ...] = ()
     routes: tuple["Route", ...] = ()
     key: str = "{}"
 

@@ -1,7 +1,6 @@
 """The newest word of every alert, whoever sent it: what inhibits others, and what the API shows."""
 
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from monitor.model.alert import Alert
@@ -56,16 +55,14 @@ class AlertStore:
         with self._lock:
             return [stored for stored in self._stored.values() if not stored.alert.resolved(now)]
 
-    def get(self, labels: Iterable[tuple[str, str]]) -> Stored | None:
+    def get(self, labels: Labels) -> Stored | None:
         with self._lock:
-            return self._stored.get(Labels.of(labels))
+            return self._stored.get(labels)
 
 
 def _overlap(old: Alert, new: Alert) -> bool:
     """Say whether both were active at some time; one without an end is active for ever."""
-    return (old.ends_at is None or new.starts_at < old.ends_at) and (
-        new.ends_at is None or new.ends_at > old.starts_at
-    )
+    return (old.ends_at is None or new.starts_at < old.ends_at) and (new.ends_at is None or new.ends_at > old.starts_at)
 
 
 def _merged(old: Stored, new: Stored, now: Instant) -> Stored:
