@@ -102,6 +102,7 @@ def test_the_histograms_of_a_page_add_up(server: Server) -> None:
         ("0.9.2", ["vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"], ["vllm:inter_token_latency_seconds"]),
         ("0.10.2", ["vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"], []),
         ("0.14.1", ["vllm:kv_cache_usage_perc"], ["vllm:gpu_cache_usage_perc", "vllm:time_per_output_token_seconds"]),
+        ("0.23.1", ["vllm:cache_config_info"], ["vllm:request_num_preemptions"]),
         ("0.24.0", ["vllm:prompt_tokens_by_source_total"], ["vllm:admission_rejections_total"]),
     ],
 )
