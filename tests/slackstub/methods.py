@@ -4,62 +4,33 @@ The Web API and the incoming webhook: what each checks, in Slack's order, and wh
 An answer is a status, a body and whether the body is JSON.
 """
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from tests.slackstub import limits
+from tests.slackstub import conversations, limits
+from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, need
 from tests.slackstub.blocks import problems, too_large
-from tests.slackstub.workspace import CHANNEL, Channel, Posted, Workspace
+from tests.slackstub.workspace import CHANNEL, Posted, Workspace
 
-Payload = dict[str, Any]
 _NOT_CONTENT = frozenset(("token", "channel", "ts"))
-
-
-class Refused(Exception):  # noqa: N818 - an answer, not an error of the stub
-    """Slack's `ok: false`; `more` are further fields of the answer."""
-
-    def __init__(self, code: str, **more: Any) -> None:
-        super().__init__(code)
-        self.code = code
-        self.more = more
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a method, after its body was read."""
-
-    method: str
-    token: str | None
-    payload: Payload
-
-
-def authorise(workspace: Workspace, call: Call, scope: str | None) -> None:
-    """Raises Refused."""
-    if not call.token:
-        raise Refused("not_authed")
-    if call.token in workspace.revoked:
-        raise Refused("token_revoked")
-    scopes = workspace.tokens.get(call.token)
-    if scopes is None:
-        raise Refused("invalid_auth")
-    if scope is not None and scope not in scopes:
-        raise Refused("missing_scope", needed=scope, provided=",".join(sorted(scopes)))
 
 
 def post_message(workspace: Workspace, call: Call) -> Payload:
     authorise(workspace, call, "chat:write")
-    _need(call, "channel")
-    channel = _channel(workspace, call, by_name=True)
+    need(call, "channel")
+    channel = channel_of(workspace, call, by_name=True)
     check_content(call.payload)
-    posted = workspace.post(channel.id, _content(call), call.method)
-    return _done(posted)
+    thread = str(call.payload.get("thread_ts", ""))
+    if thread and workspace.message(channel.id, thread) is None:
+        raise Refused("thread_not_found")
+    return _done(workspace.post(channel.id, _content(call), call.method))
 
 
 def update(workspace: Workspace, call: Call) -> Payload:
     authorise(workspace, call, "chat:write")
-    _need(call, "channel", "ts")
-    channel = _channel(workspace, call, by_name=False)
+    need(call, "channel", "ts")
+    channel = channel_of(workspace, call, by_name=False)
     if len(str(call.payload.get("text", ""))) > limits.UPDATE_TEXT:
         raise Refused("msg_too_long")
     check_content(call.payload)
@@ -96,6 +67,10 @@ METHODS: dict[str, Callable[[Workspace, Call], Payload]] = {
     "chat.postMessage": post_message,
     "chat.update": update,
     "auth.test": auth_test,
+    "conversations.history": conversations.history,
+    "conversations.info": conversations.info,
+    "reactions.add": conversations.add_reaction,
+    "reactions.remove": conversations.remove_reaction,
 }
 
 
@@ -114,25 +89,19 @@ def check_content(payload: Payload) -> None:
         )
     if too_large(payload):
         raise Refused("msg_blocks_too_long")
+    _check_metadata(payload.get("metadata"))
 
 
-def _need(call: Call, *names: str) -> None:
-    missing = [name for name in names if not call.payload.get(name)]
-    if missing:
-        messages = [f"[ERROR] missing required field: {name}" for name in missing]
-        raise Refused("invalid_arguments", response_metadata={"messages": messages})
-
-
-def _channel(workspace: Workspace, call: Call, *, by_name: bool) -> Channel:
-    name = str(call.payload["channel"])
-    channel = workspace.find(name) if by_name else workspace.channels.get(name)
-    if channel is None:
-        raise Refused("channel_not_found")
-    if not channel.member:
-        raise Refused("not_in_channel")
-    if channel.archived:
-        raise Refused("is_archived")
-    return channel
+def _check_metadata(metadata: Any) -> None:
+    if metadata is None:
+        return
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("event_type"), str):
+        raise Refused("invalid_metadata_format")
+    values = metadata.get("event_payload")
+    if not isinstance(values, dict) or any(isinstance(value, dict | list) for value in values.values()):
+        raise Refused("invalid_metadata_schema")
+    if len(json.dumps(metadata)) > limits.METADATA_BYTES:
+        raise Refused("metadata_too_large")
 
 
 def _content(call: Call) -> Payload:

@@ -10,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from tests.slackstub.answers import Call, Payload, Refused
 from tests.slackstub.faults import Answer, Close, Cut, Drip, Fault, Hang, Reset, SlackError
-from tests.slackstub.methods import METHODS, Call, Payload, Refused, post_to_hook
+from tests.slackstub.methods import METHODS, post_to_hook
 from tests.slackstub.workspace import Workspace
 
 API = "/api/"
@@ -111,7 +112,8 @@ class Handler(BaseHTTPRequestHandler):
             answer = {"ok": False, "error": refused.code, **refused.more}
         if "charset" not in request.headers.get("content-type", ""):
             answer = {**answer, "warning": "missing_charset"}
-        return Answer(200, json.dumps(answer), _JSON)
+        scopes = ",".join(sorted(self.server.workspace.tokens.get(token or "", ())))
+        return Answer(200, json.dumps(answer), {**_JSON, "X-OAuth-Scopes": scopes})
 
     def _hook(self, request: Request, path: str) -> Answer:
         try:

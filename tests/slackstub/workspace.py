@@ -1,11 +1,13 @@
 """The state of the workspace: channels, tokens, and the messages that stand in it."""
 
 import threading
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 TOKEN = "xoxb-stub-token"
 CHANNEL = "C0123456789"
+SCOPES = ("chat:write", "channels:history", "channels:read", "reactions:write")
 _FIRST_TS = 1_700_000_000
 
 
@@ -21,13 +23,19 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message that stands in a channel; `payload` is what was sent, `via` the method or `webhook`."""
+    """A message that stands in a channel: what was sent, through which method or `webhook`, at which monotonic second."""
 
     channel: str
     ts: str
     payload: dict[str, Any]
     via: str
     edits: int = 0
+    at: float = 0.0
+
+    @property
+    def thread_ts(self) -> str:
+        """The root of the thread, or "" for a message that is none's reply."""
+        return str(self.payload.get("thread_ts", ""))
 
     @property
     def text(self) -> str:
@@ -40,9 +48,11 @@ class Workspace:
 
     channels: dict[str, Channel] = field(default_factory=lambda: {CHANNEL: Channel(CHANNEL, "alerts")})
     # Token → scopes.
-    tokens: dict[str, frozenset[str]] = field(default_factory=lambda: {TOKEN: frozenset(("chat:write",))})
+    tokens: dict[str, frozenset[str]] = field(default_factory=lambda: {TOKEN: frozenset(SCOPES)})
     revoked: set[str] = field(default_factory=set)
     messages: list[Posted] = field(default_factory=list)
+    # Channel and time stamp → names.
+    reactions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _posted: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -51,10 +61,15 @@ class Workspace:
         known = self.channels.get(name)
         return known or next((one for one in self.channels.values() if one.name == name.removeprefix("#")), None)
 
+    def message(self, channel: str, ts: str) -> Posted | None:
+        return next((one for one in self.messages if (one.channel, one.ts) == (channel, ts)), None)
+
     def post(self, channel: str, payload: dict[str, Any], via: str) -> Posted:
         with self._lock:
             self._posted += 1
-            posted = Posted(channel, f"{_FIRST_TS + self._posted}.{self._posted:06d}", payload, via)
+            posted = Posted(
+                channel, f"{_FIRST_TS + self._posted}.{self._posted:06d}", payload, via, at=time.monotonic()
+            )
             self.messages.append(posted)
             return posted
 

@@ -1,0 +1,60 @@
+"""The methods that read a channel and those that mark a message."""
+
+from typing import Any
+
+from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, need
+from tests.slackstub.workspace import Posted, Workspace
+
+_MOST = 1_000
+
+
+def history(workspace: Workspace, call: Call) -> Payload:
+    """Return the messages of a channel, the newest first; replies are not among them."""
+    authorise(workspace, call, "channels:history")
+    need(call, "channel")
+    channel = channel_of(workspace, call, by_name=False)
+    oldest, limit = float(call.payload.get("oldest", 0)), int(call.payload.get("limit", 100))
+    with_metadata = str(call.payload.get("include_all_metadata", "")).lower() in ("1", "true")
+    found = [
+        _shown(posted, with_metadata=with_metadata)
+        for posted in reversed(workspace.messages)
+        if posted.channel == channel.id and not posted.thread_ts and float(posted.ts) > oldest
+    ]
+    return {"ok": True, "messages": found[: min(limit, _MOST)], "has_more": len(found) > limit}
+
+
+def info(workspace: Workspace, call: Call) -> Payload:
+    authorise(workspace, call, "channels:read")
+    need(call, "channel")
+    channel = workspace.channels.get(str(call.payload["channel"]))
+    if channel is None:
+        raise Refused("channel_not_found")
+    shown = {"id": channel.id, "name": channel.name, "is_archived": channel.archived, "is_member": channel.member}
+    return {"ok": True, "channel": shown}
+
+
+def add_reaction(workspace: Workspace, call: Call) -> Payload:
+    return _react(workspace, call, add=True)
+
+
+def remove_reaction(workspace: Workspace, call: Call) -> Payload:
+    return _react(workspace, call, add=False)
+
+
+def _react(workspace: Workspace, call: Call, *, add: bool) -> Payload:
+    authorise(workspace, call, "reactions:write")
+    need(call, "channel", "timestamp", "name")
+    channel = channel_of(workspace, call, by_name=False)
+    ts, name = str(call.payload["timestamp"]), str(call.payload["name"])
+    if workspace.message(channel.id, ts) is None:
+        raise Refused("message_not_found")
+    known = workspace.reactions.setdefault((channel.id, ts), set())
+    if (name in known) is add:
+        raise Refused("already_reacted" if add else "no_reaction")
+    known.symmetric_difference_update((name,))
+    return {"ok": True}
+
+
+def _shown(posted: Posted, *, with_metadata: bool) -> dict[str, Any]:
+    shown = {key: value for key, value in posted.payload.items() if with_metadata or key != "metadata"}
+    return {"type": "message", "ts": posted.ts, "bot_id": "B0STUB00000", **shown}
