@@ -23,7 +23,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message that stands in a channel: what was sent, through which method or `webhook`, at which monotonic second."""
+    """A message that stands in a channel: what was sent, by which method (or `webhook`), at which monotonic second."""
 
     channel: str
     ts: str
