@@ -41,13 +41,6 @@ class Delivery:
         """The group and the integration: what is told under one key is told in order."""
         return (self.notification.group_key, self.integration)
 
-    @property
-    def id(self) -> str:
-        """The same for the same news, and for no other: a group tells an integration at most once an instant."""
-        return sha256(
-            f"{self.integration}\n{self.notification.group_key}\n{self.notification.now}".encode()
-        ).hexdigest()[:32]
-
 
 @dataclass(frozen=True, slots=True)
 class Flush:
@@ -82,10 +75,15 @@ class Dispatcher:
         self._entries: list[tuple[LogKey, Entry]] = []
         self._lock = threading.Lock()
 
-    def insert(self, alerts: Iterable[Alert], now: Instant) -> None:
-        """Take the newest word of each alert. One that is over and that nobody has heard of is nobody's news."""
+    def insert(self, alerts: Iterable[Alert], now: Instant, *, timeout: bool = False) -> None:
+        """
+        Take the newest word of each alert. One that is over and that nobody has heard of is nobody's news.
+
+        `timeout`: nobody said when they end; their `ends_at` is when they count as over if nobody says more.
+        """
         with self._lock:
-            for alert in alerts:
+            for received in alerts:
+                alert = self._store.put(received, now, timeout=timeout)
                 for route in self._route.match(alert.labels):
                     self._insert(route, alert, now)
 
@@ -151,8 +149,8 @@ class Dispatcher:
 
     def _flush(self, group: AggregationGroup, now: Instant) -> list[Delivery]:
         alerts = group.flush(now)
-        told = tuple(_as_of(alert, now) for alert in alerts)
-        whole = Notification(group.route.receiver, group.key, group.labels, told, now, Reason.NOTHING_NEW)
+        seen = tuple(_as_of(alert, now) for alert in alerts)
+        whole = Notification(group.route.receiver, group.key, group.labels, seen, now, Reason.NOTHING_NEW)
         for stage in self._stages:
             whole = stage(whole, group.route)
         deliveries = [
@@ -160,7 +158,10 @@ class Dispatcher:
             for integration in self._receivers.get(group.route.receiver, ())
             if whole.alerts and (delivery := self._deduplicate(integration, whole, group.route)) is not None
         ]
-        group.settle(alerts, now)
+        # Alertmanager drops what resolves while it is muted: whoever was told that it fires never hears more of it,
+        # nor, for a repeat_interval, that it fires anew. Here it waits until it may be told.
+        heard = {alert.labels for alert in whole.alerts}
+        group.settle([a for a in alerts if a.labels in heard or not self._told(group.route, group.labels, a)], now)
         return deliveries
 
     def _deduplicate(self, integration: Integration, whole: Notification, route: Route) -> Delivery | None:
@@ -183,7 +184,12 @@ class Dispatcher:
         if reason is Reason.ALL_RESOLVED and not integration.send_resolved:
             return None
         told = whole.alerts if integration.send_resolved else whole.firing
-        return Delivery(integration.name, replace(whole, alerts=told, reason=reason))
+        return Delivery(integration.name, replace(whole, alerts=told, reason=reason, id=_id(key, whole.now)))
+
+
+def _id(key: LogKey, now: Instant) -> str:
+    """Return a name for what is told under `key` at `now`: a group tells an integration at most once an instant."""
+    return sha256("\n".join((*key, str(now))).encode()).hexdigest()[:32]
 
 
 def _as_of(alert: Alert, now: Instant) -> Alert:

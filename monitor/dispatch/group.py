@@ -1,5 +1,6 @@
 """An aggregation group: alerts that travel together, and when they next do."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from monitor.dispatch.route import Route
@@ -47,7 +48,7 @@ class AggregationGroup:
         """Return the alerts in the order people read them."""
         return tuple(sorted(self.alerts.values(), key=_reading_order))
 
-    def settle(self, flushed: tuple[Alert, ...], now: Instant) -> None:
+    def settle(self, flushed: Iterable[Alert], now: Instant) -> None:
         """
         Drop the resolved alerts of a flush that went well.
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from monitor.model.alert import Alert
 from monitor.model.instant import Instant
@@ -31,6 +31,7 @@ class Notification:
     What one receiver is told of one aggregation group at one flush.
 
     `alerts` are sorted by job, instance and labels; those that resolved since the last notification are among them.
+    `id` names this piece of news to this integration, and no other; it is the same after a restart.
     """
 
     receiver: str
@@ -39,6 +40,7 @@ class Notification:
     alerts: tuple[Alert, ...]
     now: Instant
     reason: Reason
+    id: str = ""
 
     @property
     def firing(self) -> tuple[Alert, ...]:
@@ -75,14 +77,35 @@ class NotifyError(Exception):
     A notification was not delivered.
 
     `retryable`: another attempt may succeed; `retry_after`: the receiver asked for so many milliseconds of silence.
+    `doubtful`: it may have been delivered all the same. `hopeless`: this notification never will be, others may.
     `reason` is a word from a closed set, fit for a metric label: it never holds a URL, a token or the receiver's text.
     """
 
-    def __init__(self, message: str, *, reason: str, retryable: bool, retry_after: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str,
+        retryable: bool,
+        retry_after: int | None = None,
+        doubtful: bool = False,
+        hopeless: bool = False,
+    ) -> None:
         super().__init__(message)
+        self.doubtful = doubtful
+        self.hopeless = hopeless
         self.reason = reason
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+@runtime_checkable
+class Looker(Protocol):
+    """An integration that can be asked whether it has a notification already."""
+
+    def has(self, notification: Notification) -> bool:
+        """Say whether it was delivered; raises NotifyError when that cannot be told now."""
+        ...
 
 
 class Notifier(Protocol):
