@@ -22,6 +22,8 @@ _FILES = frozenset(
     )
 )
 
+_INTERVALS = ("mute_time_intervals", "active_time_intervals")
+
 
 def names_differ(report: Report, key: str, name_key: str) -> None:
     """Note every item of the list `key` whose name another one has already."""
@@ -46,14 +48,26 @@ def receivers_exist(report: Report) -> None:
     if isinstance(root, MappingNode):
         if _text(root.get("receiver")) is None:
             report.add(("route",), '"receiver" must be set: it is told what no other route takes')
-        for key in ("matchers", "continue"):
+        for key in ("matchers", "continue", *_INTERVALS):
             if root.get(key) and _text(root[key]) != "false":
-                report.add(("route", key), f"{key} is not allowed here: this route takes everything", key=True)
-    for loc, name in _receivers(root, ("route",)):
-        if name not in known:
-            names = ", ".join(known) or "none"
-            what = f"receiver {shown(name)} is not defined (known: {names})"
-            report.add(loc, what, meant=suggestion(name, known))
+                why = "nobody would be told of anything" if key in _INTERVALS else "this route takes everything"
+                report.add(("route", key), f"{key} is not allowed here: {why}", key=True)
+    for loc, route in _routes(root, ("route",)):
+        name = _text(route.get("receiver"))
+        if name is not None and name not in known:
+            _add_undefined(report, (*loc, "receiver"), f"receiver {shown(name)}", name, known)
+
+
+def intervals_exist(report: Report) -> None:
+    """Note every time interval that a route names and that is not defined."""
+    known = dict.fromkeys(name for _, name in _names(report, "time_intervals", "name"))
+    for loc, route in _routes(find(report.document.root, ("route",)), ("route",)):
+        for key in _INTERVALS:
+            names = route.get(key)
+            for index, node in enumerate(names if isinstance(names, SequenceNode) else ()):
+                name = _text(node)
+                if name is not None and name not in known:
+                    _add_undefined(report, (*loc, key, index), f"{key}: time interval {shown(name)}", name, known)
 
 
 def targets_make_sense(report: Report) -> None:
@@ -85,16 +99,19 @@ def _names(report: Report, key: str, name_key: str) -> Iterator[tuple[Loc, str]]
             yield (key, index), name
 
 
-def _receivers(route: Node | None, loc: Loc) -> Iterator[tuple[Loc, str]]:
-    """Yield where each route below `route` names its receiver, and the name."""
+def _routes(route: Node | None, loc: Loc) -> Iterator[tuple[Loc, MappingNode]]:
+    """Yield `route` and every route below it, with its place."""
     if not isinstance(route, MappingNode):
         return
-    name = _text(route.get("receiver"))
-    if name is not None:
-        yield (*loc, "receiver"), name
+    yield loc, route
     children = route.get("routes")
     for index, child in enumerate(children if isinstance(children, SequenceNode) else ()):
-        yield from _receivers(child, (*loc, "routes", index))
+        yield from _routes(child, (*loc, "routes", index))
+
+
+def _add_undefined(report: Report, loc: Loc, what: str, name: str, known: Iterable[str]) -> None:
+    names = ", ".join(known) or "none"
+    report.add(loc, f"{what} is not defined (known: {names})", meant=suggestion(name, known))
 
 
 def _text(node: Node | None) -> str | None:

@@ -1,12 +1,15 @@
 """The configuration as a whole: frozen values in which everything that may be left out is filled in."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.receiving import ReceiverConfig
 from monitor.config.scraping import ScrapeConfig
+from monitor.dispatch.inhibit import InhibitRule
 from monitor.dispatch.route import Route
+from monitor.dispatch.timeinterval import TimeInterval
 from monitor.yamldoc.mistake import Mistake
 
 
@@ -15,7 +18,8 @@ class Config:
     """
     Everything that the daemon is told.
 
-    `rule_files` are files that exist, or None for the shipped rules. `warnings`: what is said but hardly meant.
+    `rule_files` are files that exist, or None for the shipped rules. `time_intervals` has under each name the intervals
+    of which one is enough. `warnings`: what is said but hardly meant.
     """
 
     global_: GlobalConfig
@@ -25,4 +29,6 @@ class Config:
     receivers: tuple[ReceiverConfig, ...]
     storage: StorageConfig
     web: WebConfig
+    inhibit_rules: tuple[InhibitRule, ...] = ()
+    time_intervals: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
     warnings: tuple[Mistake, ...] = ()

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import PlainValidator, ValidationInfo
 
-from monitor.dispatch.matchers import parse_matchers
 from monitor.config.secret import Secret
+from monitor.dispatch.matchers import parse_matchers
 from monitor.model.instant import Duration
 from monitor.model.matcher import Matcher
 from monitor.yamldoc.kinds import duration, text

@@ -11,6 +11,7 @@ from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.fields import address, base_url, secret, secret_url, target
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.inhibition import shipped_inhibit_rules
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.scraping import ScrapeConfig, StaticConfig
 from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, shown
@@ -77,6 +78,7 @@ def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
         receivers=(receiver,),
         storage=StorageConfig(path=reader.read(storage, Path, StorageConfig().path)),
         web=WebConfig(listen=reader.read(listen, address, WebConfig().listen)),
+        inhibit_rules=shipped_inhibit_rules(),
     )
     if reader.mistakes:
         raise DocumentError(reader.mistakes)

@@ -13,8 +13,8 @@ _HTTP_CLIENT = "oauth2 proxy_url no_proxy proxy_from_environment proxy_connect_h
 
 TOP = _keys(
     """alerting remote_write remote_read tracing otlp runtime scrape_config_files
-    inhibit_rules time_intervals mute_time_intervals templates"""
-)
+    templates"""
+) | {"mute_time_intervals": "use time_intervals"}
 GLOBAL = _keys(
     """scrape_protocols body_size_limit sample_limit label_limit label_name_length_limit label_value_length_limit
     target_limit keep_dropped_targets query_log_file scrape_failure_log_file rule_query_offset extra_scrape_metrics
@@ -62,9 +62,15 @@ BASIC_AUTH = {
     "username_ref": "use username",
     "password_ref": "use password_file",
 }
-ROUTE = _keys("mute_time_intervals active_time_intervals") | {
+ROUTE = {
     "match": "use matchers: ['severity=\"critical\"']",
     "match_re": "use matchers: ['severity=~\"critical|page\"']",
+}
+INHIBIT_RULE = _keys("sources") | {
+    "source_match": "use source_matchers: ['severity=\"critical\"']",
+    "source_match_re": "use source_matchers: ['severity=~\"critical|page\"']",
+    "target_match": "use target_matchers: ['severity=\"warning\"']",
+    "target_match_re": "use target_matchers: ['severity=~\"warning|info\"']",
 }
 RECEIVER = _keys(
     """discord_configs email_configs incidentio_configs jira_configs mattermost_configs msteams_configs

@@ -9,12 +9,15 @@ from monitor.config import checks, not_yet
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.inhibition import inhibit_rules, shipped_inhibit_rules
+from monitor.config.intervals import TimeIntervalsSection
 from monitor.config.receiving import ReceiverConfig
 from monitor.config.routing import RouteSection
 from monitor.config.rulefiles import rule_files
 from monitor.config.scraping import ScrapeConfig
 from monitor.config.where import where
 from monitor.dispatch.route import Route
+from monitor.dispatch.timeinterval import TimeInterval
 from monitor.rules.rulefmt import Check, read_rules
 from monitor.yamldoc.compose import read_document
 from monitor.yamldoc.kinds import Text
@@ -37,6 +40,8 @@ class _Top(Section):
     rule_files: tuple[Text, ...] = ()
     route: Any = None
     receivers: tuple[Any, ...] = ()
+    inhibit_rules: tuple[Any, ...] = ()
+    time_intervals: tuple[Any, ...] = ()
     storage: Any = None
     web: Any = None
 
@@ -92,6 +97,8 @@ class _Reader:
             receivers=receivers,
             storage=self.report.read(StorageConfig, ("storage",)) or StorageConfig(),
             web=self.report.read(WebConfig, ("web",)) or WebConfig(),
+            inhibit_rules=inhibit_rules(self.report) if self._given("inhibit_rules") else shipped_inhibit_rules(),
+            time_intervals=self._time_intervals(),
         )
         checks.files_exist(self.report, self._folder)
         return replace(config, warnings=tuple(sorted(self.report.mistakes)))
@@ -132,6 +139,12 @@ class _Reader:
         if len(receivers) > 1:
             self.report.add((), '"route" must be set: there is more than one receiver')
         return only_route(receivers[0].name if receivers else "")
+
+    def _time_intervals(self) -> dict[str, tuple[TimeInterval, ...]]:
+        checks.names_differ(self.report, "time_intervals", "name")
+        checks.intervals_exist(self.report)
+        items = self._items("time_intervals", TimeIntervalsSection)
+        return {read.name: tuple(interval.built() for interval in read.time_intervals) for _, read in items}
 
     def _items(self, key: str, section: type[AnySection]) -> Iterator[tuple[Loc, AnySection]]:
         """Yield the items of a list that are right, and where they are."""

@@ -32,6 +32,8 @@ class RouteSection(Section):
     repeat_interval: PositiveDuration = REPEAT_INTERVAL
     matchers: tuple[Matchers, ...] = ()
     continue_: Boolean = False
+    mute_time_intervals: tuple[Text, ...] = ()
+    active_time_intervals: tuple[Text, ...] = ()
     routes: tuple["RouteSection", ...] = ()
 
     def problems(self) -> Iterator[tuple[str, str]]:
@@ -54,6 +56,8 @@ class RouteSection(Section):
             repeat_interval=self.repeat_interval if "repeat_interval" in given else above.repeat_interval,
             matchers=matchers,
             continue_=self.continue_,
+            mute_time_intervals=self.mute_time_intervals,
+            active_time_intervals=self.active_time_intervals,
             key=route_key(matchers, parent.key if parent else ""),
         )
         return replace(node, routes=tuple(child.built(node) for child in self.routes))

@@ -9,6 +9,8 @@ from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, find
 _ITEMS = {
     "scrape_configs": ("scrape config", "job_name"),
     "static_configs": ("static config", ""),
+    "inhibit_rules": ("inhibit rule", "name"),
+    "time_intervals": ("time interval", "name"),
     "receivers": ("receiver", "name"),
     "slack_configs": ("slack config", ""),
     "console_configs": ("console config", ""),

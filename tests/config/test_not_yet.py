@@ -7,6 +7,8 @@ from pathlib import Path
 
 from monitor.config import not_yet
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.inhibition import InhibitRuleSection
+from monitor.config.intervals import IntervalSection, TimeIntervalsSection, TimesSection
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
@@ -72,11 +74,19 @@ def test_alertmanager_knows_every_key_that_is_its_own(tmp_path: Path) -> None:
     global_ = [*GlobalConfig.fields_by_key(), *not_yet.GLOBAL]
     slack = table([*SlackConfig.fields_by_key(), *not_yet.SLACK_CONFIG], 8, api_url="http://x", channel="x")
     (tmp_path / "alertmanager.yaml").write_text(
-        table(ALERTMANAGER_TOP, 0)
+        table([key for key in ALERTMANAGER_TOP if key not in ("inhibit_rules", "time_intervals")], 0)
         + "global:\n"
         + table([key for key in global_ if ALERTMANAGER_GLOBAL.match(key)], 2)
         + "route:\n"
         + table([*RouteSection.fields_by_key(), *not_yet.ROUTE], 2, receiver="a")
+        + "inhibit_rules:\n  -\n"
+        + table([*InhibitRuleSection.fields_by_key(), *not_yet.INHIBIT_RULE], 4)
+        + "time_intervals:\n  -\n"
+        + table(TimeIntervalsSection.fields_by_key(), 4, name="a", time_intervals="")
+        + "      -\n"
+        + table(IntervalSection.fields_by_key(), 8, times="")
+        + "          -\n"
+        + table(TimesSection.fields_by_key(), 12)
         + "receivers:\n  -\n"
         + table([*ReceiverConfig.fields_by_key(), *not_yet.RECEIVER], 4, name="a", slack_configs="")
         + f"      -\n{slack}"
@@ -89,7 +99,7 @@ def test_what_is_supported_is_not_refused_by_name() -> None:
         (section.fields_by_key(), section.not_yet)
         for section in (
             *(GlobalConfig, ScrapeConfig, StaticConfig, TLSConfig, BasicAuth, Authorization),
-            *(RouteSection, ReceiverConfig, SlackConfig, StorageConfig, WebConfig),
+            *(InhibitRuleSection, RouteSection, ReceiverConfig, SlackConfig, StorageConfig, WebConfig),
         )
     ]
     assert [set(fields) & set(refused) for fields, refused in pairs] == [set()] * len(pairs)
