@@ -21,14 +21,19 @@ from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher
 from monitor.dispatch.nflog import Entry, NotificationLog
 from monitor.metrics import Metrics
-from monitor.model.instant import to_seconds
+from monitor.model.instant import MINUTE, Duration, to_seconds
 from monitor.notify.outbox import Attempt, Outbox
 from monitor.pipeline import Pipeline
+from monitor.promql import Engine, Limits
 from monitor.rules.alerting import AlertState
 from monitor.storage.db import Database, StateError
 from monitor.storage.window import Window
 from monitor.timetable import Timetable
-from monitor.web.server import Routes, Server, Snapshot, create_app
+from monitor.web.application import create_app
+from monitor.web.information import Information
+from monitor.web.queries import Queries
+from monitor.web.routes import Routes, Snapshot
+from monitor.web.server import Server
 from monitor.yamldoc.mistake import DocumentError
 
 log = logging.getLogger(__name__)
@@ -160,7 +165,16 @@ class App:
 
     def _listen(self, config: Config) -> Server:
         routes = Routes(self, self._registry, self._count_alerts)
-        return Server(create_app(routes), config.web.listen.host, config.web.listen.port)
+        queries = Queries(self._window, self._engine, self._clock)
+        information = Information(self, self._window, self._clock, __version__, self._clock.now())
+        app = create_app(routes, queries, information)
+        return Server(app, config.web.listen.host, config.web.listen.port)
+
+    def _engine(self, lookback: Duration, seconds: float) -> Engine:
+        """Return what evaluates one query of the HTTP API."""
+        running = self._running
+        step = running.parts.config.global_.evaluation_interval if running is not None else MINUTE
+        return Engine(self._window, lookback=lookback, limits=Limits(seconds=seconds), default_subquery_step=step)
 
     def _accepted(self) -> None:
         self._metrics.reload_successful.set(1)

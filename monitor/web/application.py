@@ -1,0 +1,80 @@
+"""All paths in one WSGI application, and what it answers when something is wrong."""
+
+import logging
+from collections.abc import Callable, Iterator
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from monitor.web.answer import failure
+from monitor.web.error import ApiError, ErrorType
+from monitor.web.information import Information
+from monitor.web.queries import Queries
+from monitor.web.routes import Routes, text
+
+log = logging.getLogger(__name__)
+
+# Nothing that this API takes is large.
+LARGEST_BODY_BYTES = 1 << 20
+_API = "/api/v1"
+_GET = ("GET",)
+_BOTH = ("GET", "POST")
+
+View = Callable[..., Response]
+
+
+def create_app(routes: Routes, queries: Queries, information: Information) -> Flask:
+    """Return the WSGI application."""
+    app = Flask("vllm-monitor", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = LARGEST_BODY_BYTES
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.url_map.merge_slashes = False
+    for path, methods, view in _paths(routes, queries, information):
+        app.add_url_rule(path, path, view, methods=methods)
+    app.register_error_handler(ApiError, failure)
+    app.register_error_handler(HTTPException, _refused)
+    app.register_error_handler(Exception, _broken)
+    return app
+
+
+def _paths(routes: Routes, queries: Queries, information: Information) -> Iterator[tuple[str, tuple[str, ...], View]]:
+    yield "/metrics", _GET, routes.metrics
+    yield "/-/healthy", _GET, routes.healthy
+    yield "/-/ready", _GET, routes.ready
+    yield "/-/reload", ("POST",), routes.reload
+    api: tuple[tuple[str, tuple[str, ...], View], ...] = (
+        ("/alerts", _GET, routes.alerts),
+        ("/rules", _GET, routes.rules),
+        ("/targets", _GET, routes.targets),
+        ("/query", _BOTH, queries.query),
+        ("/query_range", _BOTH, queries.query_range),
+        ("/query_exemplars", _BOTH, queries.query_exemplars),
+        ("/format_query", _BOTH, queries.format_query),
+        ("/series", _BOTH, queries.series),
+        ("/labels", _BOTH, queries.labels),
+        ("/label/<name>/values", _GET, queries.label_values),
+        ("/metadata", _GET, information.metadata),
+        ("/status/buildinfo", _GET, information.buildinfo),
+        ("/status/flags", _GET, information.flags),
+        ("/status/runtimeinfo", _GET, information.runtimeinfo),
+        ("/status/tsdb", _GET, information.tsdb),
+    )
+    for path, methods, view in api:
+        yield _API + path, methods, view
+
+
+def _refused(err: HTTPException) -> Response:
+    """Answer as Prometheus does for a path or a method that there is not: in plain text."""
+    if err.code == 404:  # noqa: PLR2004 - the code is its own name
+        return text("404 page not found\n", 404)
+    response = text(f"{err.name}\n", err.code or 500)
+    valid = getattr(err, "valid_methods", None)
+    if valid:
+        response.headers["Allow"] = ", ".join(sorted(valid))
+    return response
+
+
+def _broken(err: Exception) -> Response:
+    """Answer for a defect of ours: whoever asked is told so, and the log has the rest."""
+    log.error("request failed", exc_info=err, extra={"path": request.path})
+    return failure(ApiError(f"internal error: {type(err).__name__}", ErrorType.INTERNAL))

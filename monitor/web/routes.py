@@ -1,0 +1,77 @@
+"""The daemon's own paths: its metrics, its health, its rules and targets."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from flask import Response, request
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from monitor.rules.group import Group
+from monitor.scrape.target import ScrapeLoop
+from monitor.web import views
+from monitor.web.answer import Answer
+from monitor.web.error import invalid
+
+
+class Daemon(Protocol):
+    """What the HTTP side needs of the daemon."""
+
+    def snapshot(self) -> "Snapshot":
+        """Return what the daemon consists of now."""
+        ...
+
+    def reload(self) -> str:
+        """Load the configuration again; returns what is wrong with it, or "" when it was accepted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`ready`: the first round of scrapes and rules is behind it."""
+
+    groups: list[Group]
+    loops: list[ScrapeLoop]
+    ready: bool
+
+
+class Routes:
+    """One method a path; `prepare` is called before /metrics is read."""
+
+    def __init__(self, daemon: Daemon, registry: CollectorRegistry, prepare: Callable[[], None]) -> None:
+        self._daemon = daemon
+        self._registry = registry
+        self._prepare = prepare
+
+    def metrics(self) -> Response:
+        self._prepare()
+        return Response(generate_latest(self._registry), content_type=CONTENT_TYPE_LATEST)
+
+    def healthy(self) -> Response:
+        return text("vllm-monitor is healthy.\n")
+
+    def ready(self) -> Response:
+        if self._daemon.snapshot().ready:
+            return text("vllm-monitor is ready.\n")
+        return text("vllm-monitor has not finished its first round.\n", 503)
+
+    def reload(self) -> Response:
+        mistakes = self._daemon.reload()
+        return text(mistakes + "\n", 400) if mistakes else text("")
+
+    def alerts(self) -> Response:
+        return Answer(views.alerts(self._daemon.snapshot().groups)).response()
+
+    def rules(self) -> Response:
+        kind = request.args.get("type", "")
+        if kind not in ("", "alert", "record"):
+            raise invalid("type", f'not supported value "{kind}"')
+        return Answer(views.rules(self._daemon.snapshot().groups, kind)).response()
+
+    def targets(self) -> Response:
+        return Answer(views.targets(self._daemon.snapshot().loops)).response()
+
+
+def text(text: str, status: int = 200) -> Response:
+    """Return a plain answer."""
+    return Response(text, status=status, content_type="text/plain; charset=utf-8")

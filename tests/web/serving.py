@@ -1,0 +1,71 @@
+"""The HTTP side as the daemon serves it, over a window that the test fills."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import requests
+from prometheus_client import CollectorRegistry
+
+from monitor.clock import VirtualClock
+from monitor.model.instant import Duration, Instant
+from monitor.promql import Engine, Limits
+from monitor.rules.group import Group
+from monitor.scrape.target import ScrapeLoop
+from monitor.storage.window import Window
+from monitor.web.application import create_app
+from monitor.web.gate import Gate
+from monitor.web.information import Information
+from monitor.web.queries import Engines, Queries
+from monitor.web.routes import Routes, Snapshot
+from monitor.web.server import Server
+
+NOW: Instant = 1_700_000_600_000
+
+
+@dataclass
+class StandIn:
+    """A daemon that consists of what it is given."""
+
+    loops: list[ScrapeLoop] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+    mistakes: str = ""
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self.groups, self.loops, ready=True)
+
+    def reload(self) -> str:
+        return self.mistakes
+
+
+@dataclass(frozen=True)
+class Served:
+    url: str
+
+    def get(self, path: str, **parameters: Any) -> requests.Response:
+        return requests.get(self.url + path, params=parameters, timeout=30)
+
+    def data(self, path: str, **parameters: Any) -> Any:
+        return self.get(path, **parameters).json()["data"]
+
+
+@contextmanager
+def serve(
+    window: Window, daemon: StandIn | None = None, engines: Engines | None = None, gate: Gate | None = None
+) -> Iterator[Served]:
+    """Serve `window` at NOW on a loopback port."""
+
+    def engine(lookback: Duration, seconds: float) -> Engine:
+        return Engine(window, lookback=lookback, limits=Limits(seconds=seconds))
+
+    clock, daemon = VirtualClock(NOW), daemon or StandIn()
+    routes = Routes(daemon, CollectorRegistry(), lambda: None)
+    queries = Queries(window, engines or engine, clock, gate or Gate())
+    information = Information(daemon, window, clock, "0.0.test", NOW)
+    server = Server(create_app(routes, queries, information), "127.0.0.1", 0)
+    server.start()
+    try:
+        yield Served(f"http://127.0.0.1:{server.port}")
+    finally:
+        server.stop()
