@@ -128,7 +128,7 @@ class Dispatcher:
                         self._insert(node, alert, now, keep_resolved=True)
             for key, group in self._groups.items():
                 if key in old:
-                    group.due_at = old[key].due_at
+                    group.due_at, group.owed = old[key].due_at, old[key].owed
 
     def _insert(self, route: Route, alert: Alert, now: Instant, *, keep_resolved: bool = False) -> None:
         labels = route.group_labels(alert.labels)
@@ -153,16 +153,30 @@ class Dispatcher:
         whole = Notification(group.route.receiver, group.key, group.labels, seen, now, Reason.NOTHING_NEW)
         for stage in self._stages:
             whole = stage(whole, group.route)
+        owed = self._owed(group, whole)
         deliveries = [
             delivery
             for integration in self._receivers.get(group.route.receiver, ())
             if whole.alerts and (delivery := self._deduplicate(integration, whole, group.route)) is not None
         ]
-        # Alertmanager drops what resolves while it is muted: whoever was told that it fires never hears more of it,
-        # nor, for a repeat_interval, that it fires anew. Here it waits until it may be told.
-        heard = {alert.labels for alert in whole.alerts}
-        group.settle([a for a in alerts if a.labels in heard or not self._told(group.route, group.labels, a)], now)
+        group.settle([alert for alert in alerts if alert.labels not in owed], now)
+        group.owed = owed
         return deliveries
+
+    def _owed(self, group: AggregationGroup, left: Notification) -> frozenset[Labels]:
+        """
+        Return the alerts that resolved while they are muted, though somebody was told that they fire.
+
+        Alertmanager drops them: nobody hears that they are over, nor, for a repeat_interval, that they fire anew. Here
+        they stay in their group until they may be told. `left` is what is not muted.
+        """
+        heard = {alert.labels for alert in left.alerts}
+        return frozenset(
+            labels
+            for labels, alert in group.alerts.items()
+            if alert.ends_at is not None and left.now - LOG_RETENTION < alert.ends_at <= left.now
+            if labels not in heard and (labels in group.owed or self._told(group.route, group.labels, alert))
+        )
 
     def _deduplicate(self, integration: Integration, whole: Notification, route: Route) -> Delivery | None:
         key = (whole.group_key, integration.name)

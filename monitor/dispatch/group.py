@@ -17,7 +17,7 @@ def group_key(route: Route, labels: Labels) -> str:
 @dataclass
 class AggregationGroup:
     """
-    Knows when it is due; neither sleeps nor sends.
+    Knows when it is due; neither sleeps nor sends. `owed` are its alerts that resolved while they could not be told.
 
     reference: Alertmanager, dispatch/dispatch.go (aggrGroup).
     """
@@ -26,6 +26,7 @@ class AggregationGroup:
     labels: Labels
     due_at: Instant | None = None
     alerts: dict[Labels, Alert] = field(default_factory=dict)
+    owed: frozenset[Labels] = frozenset()
 
     @property
     def key(self) -> str:

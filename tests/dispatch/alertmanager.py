@@ -1,0 +1,93 @@
+"""A real Alertmanager, and a receiver for its webhooks."""
+
+import http.server
+import json
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from monitor.clock import monotonic_seconds
+from tests.engines import engine
+from tests.waiting import until
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Webhooks:
+    """What was posted, with the seconds on the monotonic clock at which it came; the path names the receiver."""
+
+    port: int
+    posted: list[tuple[float, str, Any]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def webhooks() -> Iterator[Webhooks]:
+    posted: list[tuple[float, str, Any]] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            posted.append((monotonic_seconds(), self.path.strip("/"), body))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield Webhooks(server.server_port, posted)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def alertmanager(folder: Path, config: str, suite: str = "newer") -> Iterator[str]:
+    """Run an Alertmanager on `config`; yields its URL."""
+    path = folder / "alertmanager.yml"
+    path.write_text(config)
+    url = f"http://127.0.0.1:{free_port()}"
+    command = [
+        engine("prometheus-alertmanager", suite),
+        f"--config.file={path}",
+        f"--storage.path={folder / 'alertmanager'}",
+        f"--web.listen-address={url.removeprefix('http://')}",
+        "--cluster.listen-address=",
+        "--log.level=error",
+    ]
+    with (folder / "alertmanager.log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        until(lambda: _is_ready(url), within=20)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return requests.get(f"{url}/-/ready", timeout=1).ok
+    except requests.RequestException:
+        return False

@@ -1,0 +1,165 @@
+"""The same stories, told to the real Alertmanager in real time and to the dispatcher: who hears what, and when."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import requests
+import yaml
+
+from monitor.clock import SystemClock, monotonic_seconds
+from monitor.config.read import load
+from monitor.dispatch.dispatcher import Dispatcher, Integration
+from monitor.dispatch.inhibit import Inhibitor
+from monitor.dispatch.matchers import parse_matchers
+from monitor.dispatch.muting import Muting
+from monitor.dispatch.silence import Silence as OurSilence
+from monitor.dispatch.silence import Silences
+from monitor.dispatch.store import AlertStore
+from monitor.model.alert import Alert
+from monitor.model.instant import MINUTE, Instant, from_seconds, to_seconds
+from monitor.model.labels import EMPTY, Labels
+from monitor.model.matcher import equal
+from tests.dispatch.alertmanager import alertmanager, webhooks
+from tests.dispatch.scenarios import LENGTH_SECONDS, STORIES, Post, Silence, Step, Story
+
+Told = tuple[tuple[int, str, str], ...]
+CONFIG = """\
+inhibit_rules:
+- source_matchers: [severity="critical"]
+  target_matchers: [severity="warning"]
+  equal: [instance, story]
+- source_matchers: [both="x"]
+  target_matchers: [both="x"]
+  equal: [story]
+time_intervals:
+- name: always
+  time_intervals: [{years: ["1999"]}, {times: [{start_time: "00:00", end_time: "24:00"}]}]
+- name: never
+  time_intervals: [{years: ["1999"], weekdays: ["sunday:saturday"]}]
+- name: empty
+route:
+  receiver: nobody
+  group_by: [story]
+  group_wait: 1s
+  group_interval: 2s
+  routes:
+"""
+
+
+def config(receivers: Sequence[dict[str, Any]]) -> str:
+    routes = [f"  - {{matchers: [story={story.name}], receiver: {story.name}, {story.route}}}" for story in STORIES]
+    return CONFIG + "\n".join(routes) + "\n" + yaml.safe_dump({"receivers": [{"name": "nobody"}, *receivers]})
+
+
+def labels(story: Story, name: str, more: str) -> Labels:
+    given = {matcher.name: matcher.value for matcher in parse_matchers(more)}
+    return Labels.of(given, alertname=name, story=story.name, severity="critical" if name.isupper() else "warning")
+
+
+def steps() -> list[tuple[Story, Step]]:
+    return sorted(((story, step) for story in STORIES for step in story.steps), key=lambda pair: pair[1].at)
+
+
+def names(alerts: list[dict[str, Any]], status: str) -> str:
+    return "".join(sorted(one["labels"]["alertname"] for one in alerts if one["status"] == status))
+
+
+@pytest.fixture(scope="module")
+def told_by_alertmanager(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
+    """Tell the real one all stories at once."""
+    with webhooks() as received:
+        receivers = [
+            {
+                "name": story.name,
+                "webhook_configs": [{"url": f"{received.url}/{story.name}", "send_resolved": story.send_resolved}],
+            }
+            for story in STORIES
+        ]
+        with alertmanager(tmp_path_factory.mktemp("am"), config(receivers)) as url:
+            start, wall = monotonic_seconds() + 0.2, SystemClock().now() + 200
+            pause = threading.Event()
+            for story, step in steps():
+                pause.wait(max(0.0, start + step.at - monotonic_seconds()))
+                send(url, story, step, wall)
+            pause.wait(start + LENGTH_SECONDS - monotonic_seconds())
+    told: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    for at, receiver, body in received.posted:
+        told[receiver].append((int(at - start), names(body["alerts"], "firing"), names(body["alerts"], "resolved")))
+    return {story.name: tuple(told[story.name]) for story in STORIES}
+
+
+def send(url: str, story: Story, step: Step, start: Instant) -> None:
+    if isinstance(step, Post):
+        body: Any = [
+            {"labels": labels(story, name, step.labels).as_dict(), "startsAt": rfc3339(start + from_seconds(step.at))}
+            | (
+                {}
+                if step.ends is None
+                else {"startsAt": rfc3339(start), "endsAt": rfc3339(start + from_seconds(step.ends))}
+            )
+            for name in step.names
+        ]
+        answer = requests.post(f"{url}/api/v2/alerts", json=body, timeout=5)
+    else:
+        matchers = [
+            {"name": one.name, "value": one.value, "isRegex": one.type.is_regex, "isEqual": not one.type.is_negative}
+            for one in (*parse_matchers(step.matcher), equal("story", story.name))
+        ]
+        body = {"matchers": matchers, "createdBy": "me", "comment": story.name}
+        body |= {"startsAt": rfc3339(start), "endsAt": rfc3339(start + from_seconds(step.until))}
+        answer = requests.post(f"{url}/api/v2/silences", json=body, timeout=5)
+    assert answer.ok, answer.text
+
+
+def rfc3339(at: Instant) -> str:
+    return datetime.fromtimestamp(to_seconds(at), UTC).isoformat()
+
+
+@pytest.fixture(scope="module")
+def told_by_us(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
+    """Tell the dispatcher the same on a clock of its own."""
+    path = tmp_path_factory.mktemp("ours") / "monitor.yaml"
+    path.write_text(config([{"name": story.name} for story in STORIES]))
+    read = load(path)
+    store, silences = AlertStore(), Silences()
+    muting = Muting(Inhibitor(read.inhibit_rules, store), read.time_intervals, silences)
+    receivers = {story.name: [Integration(story.name, story.send_resolved)] for story in STORIES}
+    dispatcher = Dispatcher(read.route, receivers, muting.stages, store=store)
+    told: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    waiting = steps()
+    for tick in range(0, from_seconds(LENGTH_SECONDS), 50):
+        while waiting and from_seconds(waiting[0][1].at) <= tick:
+            take(dispatcher, silences, *waiting.pop(0), tick)
+        for delivery in dispatcher.due(tick).deliveries:
+            firing, resolved = (
+                "".join(sorted(one.name for one in alerts))
+                for alerts in (delivery.notification.firing, delivery.notification.resolved)
+            )
+            told[delivery.integration].append((int(to_seconds(tick)), firing, resolved))
+    return {story.name: tuple(told[story.name]) for story in STORIES}
+
+
+def take(dispatcher: Dispatcher, silences: Silences, story: Story, step: Step, now: Instant) -> None:
+    if isinstance(step, Silence):
+        matchers = (*parse_matchers(step.matcher), equal("story", story.name))
+        silences.set(OurSilence("", matchers, now, from_seconds(step.until), "me", ""), now)
+        return
+    given = step.ends is not None
+    starts_at = 0 if given else now
+    ends_at = from_seconds(step.ends) if step.ends is not None else now + 5 * MINUTE
+    alerts = [Alert(labels(story, name, step.labels), EMPTY, starts_at, ends_at) for name in step.names]
+    dispatcher.insert(alerts, now, timeout=not given)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_the_dispatcher_tells(story: Story, told_by_us: dict[str, Told]) -> None:
+    assert told_by_us[story.name] == story.told
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_alertmanager_tells_the_same(story: Story, told_by_alertmanager: dict[str, Told]) -> None:
+    assert told_by_alertmanager[story.name] == (story.told if story.alertmanager is None else story.alertmanager)
