@@ -13,8 +13,9 @@ from monitor.scrape.text import TEXT
 from monitor.scrape.whole import Format
 
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+# Possessive: a header of 64 KiB of blanks must not be tried in every way, with all other threads waiting meanwhile.
 _MEDIA_TYPE = re.compile(
-    rf'\s*({_WORD}/{_WORD})\s*(?:;\s*{_WORD}\s*=\s*(?:{_WORD}|"(?:[^"\\]|\\.)*")\s*)*;?\s*', re.ASCII
+    rf'\s*+({_WORD}/{_WORD})\s*+(?:;\s*+{_WORD}\s*+=\s*+(?:{_WORD}|"(?:[^"\\]|\\.)*+")\s*+)*+;?\s*+', re.ASCII
 )
 _FORMATS: dict[str, Format] = {"application/openmetrics-text": OPENMETRICS, "text/plain": TEXT}
 _PROTOCOLS: dict[ScrapeProtocol, Format] = {

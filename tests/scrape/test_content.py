@@ -2,6 +2,7 @@
 
 import pytest
 
+from monitor.clock import monotonic_seconds
 from monitor.scrape.content import format_of
 from monitor.scrape.errors import Reason, ScrapeError
 from monitor.scrape.openmetrics import OPENMETRICS
@@ -40,3 +41,12 @@ def test_another_type_needs_a_fallback(content_type: str) -> None:
 
 def test_a_type_that_says_something_is_believed_before_the_fallback() -> None:
     assert format_of("text/plain", ScrapeProtocol.OPENMETRICS_TEXT_1_0_0) is TEXT
+
+
+@pytest.mark.parametrize("middle", [" ", "; a=b ", ';a="\\" '])
+def test_a_header_of_blanks_is_read_once_not_in_every_way(middle: str) -> None:
+    began = monotonic_seconds()
+    with pytest.raises(ScrapeError):
+        format_of("text/plain" + middle + " " * 60_000 + "x")
+    # Tried in every way it takes ten, and no other thread moves meanwhile.
+    assert monotonic_seconds() - began < 3
