@@ -19,14 +19,15 @@ from monitor.build import Builder, Parts
 from monitor.clock import Clock
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher
-from monitor.dispatch.nflog import Entry, NotificationLog
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, Duration, to_seconds
-from monitor.notify.outbox import Attempt, Outbox
+from monitor.notify.lane import Attempt
+from monitor.notify.outbox import Outbox
 from monitor.pipeline import Pipeline
 from monitor.promql import Engine, Limits
 from monitor.rules.alerting import AlertState
-from monitor.storage.db import Database, StateError
+from monitor.state import State
+from monitor.storage.db import StateError
 from monitor.storage.window import Window
 from monitor.timetable import Timetable
 from monitor.web.application import create_app
@@ -77,7 +78,7 @@ class App:
         self._lock = threading.Lock()
         self._running: Running | None = None
         self._server: Server | None = None
-        self._database: Database | None = None
+        self._state: State | None = None
 
     def start(self) -> int:
         """Start everything and return the port of the HTTP side. Raises StartError, and then nothing runs."""
@@ -87,12 +88,12 @@ class App:
         except DocumentError as err:
             raise StartError(str(err)) from err
         try:
-            self._database = Database(config.storage.path)
-            dispatcher = Dispatcher(config.route, parts.integrations, log=_notification_log(self._database))
+            self._state = State.open(config.storage.path, self._clock, self._metrics)
             self._server = self._listen(config)
         except (StateError, OSError) as err:
             raise StartError(str(err)) from err
-        self._running = self._assemble(parts, dispatcher)
+        self._running = self._assemble(parts, Dispatcher(config.route, parts.integrations, log=self._state.log))
+        self._state.restore(self._running.pipeline, self._clock.now())
         self._server.start()
         self._running.timetable.start()
         self._accepted()
@@ -114,7 +115,7 @@ class App:
                 _refuse_what_needs_a_restart(old.parts.config, parts.config)
             except (DocumentError, StartError) as err:
                 self._metrics.reload_successful.set(0)
-                log.error("reload refused, the old configuration stays", extra={"reason": str(err)})  # noqa: TRY400
+                log.error("reload refused, the old configuration stays", extra={"reason": str(err)})
                 return str(err)
             self._replace(old, parts)
             self._accepted()
@@ -125,12 +126,13 @@ class App:
         """Stop in the order of the data: no new scrapes, then no evaluations, then the lanes, then the rest."""
         with self._lock, contextlib.ExitStack() as stack:
             running, self._running = self._running, None
-            if self._database is not None:
-                stack.callback(self._database.close)
+            if self._state is not None:
+                stack.callback(self._state.journal.close)
             if self._server is not None:
                 stack.callback(self._server.stop)
             if running is not None:
                 stack.callback(self._empty_lanes, running.pipeline.outbox)
+                stack.callback(self._save_window)
                 stack.callback(running.timetable.stop)
         log.info("stopped")
 
@@ -144,8 +146,9 @@ class App:
         )
 
     def _assemble(self, parts: Parts, dispatcher: Dispatcher) -> Running:
-        pipeline = self._builder.assemble(parts, dispatcher, self._report)
-        return Running(parts, pipeline, Timetable(pipeline))
+        journal = self._state.journal if self._state is not None else None
+        pipeline = self._builder.assemble(parts, dispatcher, self._report, journal)
+        return Running(parts, pipeline, Timetable(pipeline, self._save_window))
 
     def _replace(self, old: Running, parts: Parts) -> None:
         now = self._clock.now()
@@ -155,13 +158,17 @@ class App:
         dispatcher.insert(orphans, now)
         dispatcher.reconfigure(parts.config.route, parts.integrations, (), now)
         new = self._assemble(parts, dispatcher)
-        new.pipeline.outbox.take_over(old.pipeline.outbox, now)
+        new.pipeline.outbox.take_over(old.pipeline.outbox)
         for key, loop in old.parts.loops.items():
             if key not in parts.loops:
                 loop.stop(now)
         parts.appender.retire(parts.appender.owners - parts.manager.owners, now)
         self._running = new
         new.timetable.start()
+
+    def _save_window(self) -> None:
+        if self._state is not None:
+            self._state.save_window(self._window, self._clock.now())
 
     def _listen(self, config: Config) -> Server:
         routes = Routes(self, self._registry, self._count_alerts)
@@ -193,6 +200,8 @@ class App:
         ]
         for state in (AlertState.PENDING, AlertState.FIRING):
             self._metrics.alerts.labels(state.value).set(states.count(state))
+        if self._state is not None:
+            self._metrics.state_written.set(self._state.journal.is_written)
         self._metrics.notifications_waiting.set(sum(running.pipeline.outbox.waiting().values()))
 
     def _report(self, attempt: Attempt) -> None:
@@ -215,14 +224,6 @@ class App:
     def _empty_lanes(outbox: Outbox) -> None:
         if not outbox.stop(PATIENCE_SECONDS):
             log.warning("notifications left behind", extra={"waiting": sum(outbox.waiting().values())})
-
-
-def _notification_log(database: Database) -> NotificationLog:
-    entries = {
-        (group, integration): Entry(at, firing, resolved)
-        for group, integration, at, firing, resolved in database.nflog()
-    }
-    return NotificationLog(entries)
 
 
 def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:

@@ -15,10 +15,12 @@ from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.notification import Notifier
 from monitor.embedded import EmbeddedQuery, WindowAppender, longest_reach, wanted_names
 from monitor.expressions import check_expr, check_template
+from monitor.journal import Journal
 from monitor.metrics import Metrics
 from monitor.model.labels import INSTANCE, JOB, Labels
 from monitor.model.target import Target
-from monitor.notify.outbox import Attempt, Outbox
+from monitor.notify.lane import Attempt
+from monitor.notify.outbox import Outbox
 from monitor.notify.slack.bot import SlackBot
 from monitor.notify.slack.secret import Secret
 from monitor.notify.slack.webhook import SlackWebhook
@@ -85,8 +87,18 @@ class Builder:
             expressions,
         )
 
-    def assemble(self, parts: Parts, dispatcher: Dispatcher, report: Callable[[Attempt], None]) -> Pipeline:
-        """Return the pipeline of `parts`; from here on the window keeps what their rules read, and for how long."""
+    def assemble(
+        self,
+        parts: Parts,
+        dispatcher: Dispatcher,
+        report: Callable[[Attempt], None],
+        journal: Journal | None = None,
+    ) -> Pipeline:
+        """
+        Return the pipeline of `parts`; from here on the window keeps what their rules read, and for how long.
+
+        Without a journal nothing outlives the process.
+        """
         self.window.retention = max(parts.config.storage.retention, longest_reach(parts.expressions))
         wanted = wanted_names(parts.expressions)
         for loop in parts.loops.values():
@@ -97,8 +109,9 @@ class Builder:
             tuple(parts.loops.values()),
             parts.manager,
             dispatcher,
-            Outbox(dict(parts.notifiers), report),
+            Outbox(parts.notifiers, report, journal),
             self.metrics,
+            journal,
         )
 
     def _loops(self, config: Config, old: Mapping[TargetKey, ScrapeLoop]) -> dict[TargetKey, ScrapeLoop]:

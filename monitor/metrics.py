@@ -69,6 +69,18 @@ class Metrics:
         self.alerts = Gauge("vllm_monitor_alerts", "Alerts by state.", ["state"], registry=registry)
 
     def _life(self, registry: CollectorRegistry) -> None:
+        self.state_failures = Counter(
+            "vllm_monitor_state_write_failures", "Times the state file could not be written.", registry=registry
+        )
+        self.state_written = Gauge(
+            "vllm_monitor_state_written", "Whether the state file holds everything that it should.", registry=registry
+        )
+        self.state_written.set(1)
+        self.state_set_aside = Gauge(
+            "vllm_monitor_state_set_aside",
+            "Whether a damaged state file was set aside at the start.",
+            registry=registry,
+        )
         self.ticks_failed = Counter(
             "vllm_monitor_ticks_failed", "Ticks that ended in an unexpected error.", ["part"], registry=registry
         )

@@ -6,21 +6,34 @@ The daemon calls the steps from its schedule; the demo, replays and tests call `
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from monitor.clock import Clock, monotonic_seconds
-from monitor.dispatch.dispatcher import Dispatcher
+from monitor.dispatch.dispatcher import Dispatcher, Flush
 from monitor.metrics import Metrics
 from monitor.model.instant import Duration, Instant
 from monitor.notify.outbox import Outbox
 from monitor.rules.group import Health
-from monitor.rules.manager import Manager
+from monitor.rules.manager import AlertKey, Kept, Manager
 from monitor.scrape.target import ScrapeLoop
 from monitor.storage.window import Window
 
 
+class Journal(Protocol):
+    """Keeps what a step came to beyond the life of the process; never raises."""
+
+    def commit(
+        self, changed: Sequence[Kept], gone: Sequence[AlertKey], flush: Flush, evaluated: Instant = 0
+    ) -> None: ...
+
+
 @dataclass(frozen=True)
 class Pipeline:
-    """The parts in the order of the data. What a step did is counted in `metrics`."""
+    """
+    The parts in the order of the data. What a step did is counted in `metrics`.
+
+    A replay has no `journal`: no restart interrupts it.
+    """
 
     clock: Clock
     window: Window
@@ -29,6 +42,7 @@ class Pipeline:
     dispatcher: Dispatcher
     outbox: Outbox
     metrics: Metrics
+    journal: Journal | None = None
 
     @property
     def scrape_intervals(self) -> set[Duration]:
@@ -42,20 +56,27 @@ class Pipeline:
             self.metrics.scrapes_failed.labels(loop.target.job, result.reason.value).inc()
 
     def evaluate(self, at: Instant, interval: Duration | None = None) -> None:
-        """Evaluate the groups of `interval` (None: all) at `at`, and hand their alerts to dispatch."""
+        """Evaluate the groups of `interval` (None: all) at `at`, and tell receivers what is news to them."""
         began = monotonic_seconds()
         alerts = self.manager.evaluate(at, interval)
         self.dispatcher.insert(alerts, self.clock.now())
+        self.tell(*self.manager.changes(), evaluated=at)
         self.window.prune(at)
         self.metrics.evaluation_seconds.observe(monotonic_seconds() - began)
         self._count_rules(at)
 
-    def flush(self) -> Instant | None:
-        """Put what receivers must be told into their lanes; returns when to come again, or None."""
+    def tell(self, changed: Sequence[Kept] = (), gone: Sequence[AlertKey] = (), *, evaluated: Instant = 0) -> None:
+        """
+        Flush the groups that are due.
+
+        How the alerts stand, and what is to be said of them, are kept in one piece before it is said.
+        """
         now = self.clock.now()
-        for delivery in self.dispatcher.due(now).deliveries:
+        flush = self.dispatcher.due(now)
+        if self.journal is not None:
+            self.journal.commit(changed, gone, flush, evaluated)
+        for delivery in flush.deliveries:
             self.outbox.put(delivery, now)
-        return self.dispatcher.next_due()
 
     def round(self, at: Instant) -> None:
         """Do everything that is due at `at`, one after the other: for a clock that somebody moves."""
@@ -65,7 +86,7 @@ class Pipeline:
         for interval in sorted(self.manager.intervals):
             if at % interval == 0:
                 self.evaluate(at, interval)
-        self.flush()
+        self.tell()
         self.outbox.deliver_due(self.clock.now())
 
     def _count_rules(self, at: Instant) -> None:

@@ -29,7 +29,7 @@ def catch_up(pipeline: Pipeline, clock: VirtualClock, until: Instant) -> None:
     """Move the clock to `until`, stopping wherever a group or a lane is due before."""
     while (due := _next(pipeline)) is not None and due < until:
         clock.at = max(clock.at, due)
-        pipeline.flush()
+        pipeline.tell()
         pipeline.outbox.deliver_due(clock.now())
     clock.at = max(clock.at, until)
 

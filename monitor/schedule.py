@@ -14,7 +14,8 @@ from monitor.model.instant import Duration, Instant, slot_at_or_before, to_secon
 
 log = logging.getLogger(__name__)
 
-SCRAPE, EVALUATE, NOTIFY = "scrape", "evaluate", "notify"
+SCRAPE, EVALUATE, NOTIFY, SAVE = "scrape", "evaluate", "notify", "save"
+PARTS = (SCRAPE, EVALUATE, NOTIFY, SAVE)
 
 
 class Schedule:
@@ -31,7 +32,7 @@ class Schedule:
         self._failed = failed
         self._missed = missed
         self._scheduler = BackgroundScheduler(
-            executors={part: ThreadPoolExecutor(1) for part in (SCRAPE, EVALUATE, NOTIFY)},
+            executors={part: ThreadPoolExecutor(1) for part in PARTS},
             # APScheduler's defaults drop a tick that starts more than a second late.
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
             timezone=UTC,

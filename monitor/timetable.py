@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from monitor.arrival import Arrivals
-from monitor.model.instant import SECOND, Duration, Instant, to_seconds
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
 from monitor.pipeline import Pipeline
-from monitor.schedule import EVALUATE, NOTIFY, SCRAPE, Schedule
+from monitor.schedule import EVALUATE, NOTIFY, SAVE, SCRAPE, Schedule
 from monitor.scrape.target import ScrapeLoop
 from monitor.workers import Workers
 
@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 # How long after its slot the rules wait for the last target; a later answer counts in the next slot.
 PATIENCE: Duration = SECOND
 FLUSH = "flush"
+SAVE_EVERY: Duration = MINUTE
 
 
 class Timetable:
@@ -24,10 +25,11 @@ class Timetable:
     Drives a pipeline in real time, from `start` to `stop`.
 
     Scrapes run on workers, side by side; the rules of a slot as soon as its scrapes are in; notifications at once
-    behind the rules, and by a timer where a group waits.
+    behind the rules, and by a timer where a group waits. `save` is called every minute.
     """
 
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Pipeline, save: Callable[[], None]) -> None:
+        self._save = save
         self._pipeline = pipeline
         self._now = pipeline.clock.now
         metrics = pipeline.metrics
@@ -49,6 +51,7 @@ class Timetable:
             self._schedule.every(interval, SCRAPE, partial(self._scrape, interval))
         for interval in sorted(self._pipeline.manager.intervals):
             self._schedule.every(interval, EVALUATE, partial(self._evaluate, interval))
+        self._schedule.every(SAVE_EVERY, SAVE, lambda _: self._save())
         self._schedule.start()
         self._pipeline.outbox.start(self._now)
 
@@ -64,7 +67,7 @@ class Timetable:
         for _ in self._pipeline.loops:
             landed.acquire(timeout=max(0.0, to_seconds(at + PATIENCE - self._now())))
         self._pipeline.evaluate(at)
-        self._flush()
+        self._plan_flush()
         self.first_round_done.set()
 
     def _scrape(self, interval: Duration, slot: Instant) -> None:
@@ -97,10 +100,14 @@ class Timetable:
         if not self._arrivals.wait(slot, self._pipeline.scrape_intervals, slot + PATIENCE):
             log.debug("rules did not wait for every target", extra={"slot": slot})
         self._pipeline.evaluate(slot, interval)
-        self._flush()
+        self._plan_flush()
 
     def _flush(self) -> None:
-        due = self._pipeline.flush()
+        self._pipeline.tell()
+        self._plan_flush()
+
+    def _plan_flush(self) -> None:
+        due = self._pipeline.dispatcher.next_due()
         if due is not None:
             self._schedule.once(FLUSH, due, NOTIFY, self._flush)
 

@@ -15,8 +15,8 @@ from monitor.config.flags import Flags, from_flags
 from monitor.dispatch.dispatcher import Dispatcher
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, slot_at_or_before, to_seconds
+from monitor.notify.lane import Attempt
 from monitor.notify.moment import utc
-from monitor.notify.outbox import Attempt
 from monitor.replay import catch_up, replay
 from monitor.rules.alerting import AlertState
 from monitor.simulator.scenarios import SCENARIOS

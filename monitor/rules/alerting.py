@@ -38,6 +38,11 @@ class ActiveAlert:
     resolved_at: Instant | None = None
     keep_firing_since: Instant | None = None
 
+    @property
+    def dates(self) -> tuple[object, ...]:
+        """What must outlive the process: all but the value and the texts, which the next evaluation refreshes."""
+        return (self.state, self.active_at, self.fired_at, self.resolved_at, self.keep_firing_since)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

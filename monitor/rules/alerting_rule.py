@@ -1,7 +1,7 @@
 """An alerting rule at work: from the elements its expression finds to the states of its alerts."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus
 
 from monitor.model.alert import Alert
@@ -10,6 +10,7 @@ from monitor.model.labels import ALERT_NAME, METRIC_NAME, Labels
 from monitor.rules.alerting import ActiveAlert, AlertState, Found, absent, seen
 from monitor.rules.context import Context, Vector
 from monitor.rules.errors import RuleError
+from monitor.rules.restore import restored
 from monitor.rules.spec import AlertingRule
 from monitor.template import Template, TemplateData, parse
 
@@ -24,12 +25,16 @@ class AlertingRuleRun:
     """
     One alerting rule and its alerts; the specification never changes, the alerts do.
 
+    `trust_absence_from`: before that instant an alert that is not found stays as it is. After a restart the window may
+    be too short for the expression, which then finds nothing although nothing is well.
+
     reference: Prometheus 3, rules/alerting.go (Eval).
     """
 
     def __init__(self, spec: AlertingRule, limit: int = 0) -> None:
         self.spec = spec
         self.active: dict[Labels, ActiveAlert] = {}
+        self.trust_absence_from: Instant = 0
         self._limit = limit
         self._labels = _templates(spec.labels)
         self._annotations = _templates(spec.annotations)
@@ -58,6 +63,16 @@ class AlertingRuleRun:
             for alert in self.active.values()
             if alert.fired_at is not None
         ]
+
+    def may_have(self, labels: Labels) -> bool:
+        """Say whether an alert with these labels can be this rule's: they hold what the rule gives to all of them."""
+        fixed = [(name, value) for name, value in self.spec.labels if "{{" not in value]
+        return all(labels.value(name) == value for name, value in fixed if name != ALERT_NAME)
+
+    def restore(self, alerts: Iterable[ActiveAlert], down_at: Instant, now: Instant) -> None:
+        """Go on with the alerts of an earlier life, which ended at `down_at`."""
+        kept = ((old.labels, restored(old, self.spec.for_, down_at, now)) for old in alerts)
+        self.active = {labels: alert for labels, alert in kept if alert is not None}
 
     @property
     def state(self) -> AlertState:
@@ -93,10 +108,13 @@ class AlertingRuleRun:
         gone = {
             labels: left
             for labels, old in self.active.items()
-            if labels not in found and (left := absent(old, self.spec.keep_firing_for, at)) is not None
+            if labels not in found and (left := self._absent(old, at)) is not None
         }
         there = {labels: seen(self.active.get(labels), one, self.spec.for_, at) for labels, one in found.items()}
         return gone | there
+
+    def _absent(self, old: ActiveAlert, at: Instant) -> ActiveAlert | None:
+        return old if at < self.trust_absence_from else absent(old, self.spec.keep_firing_for, at)
 
 
 def _log_moves(before: Mapping[Labels, ActiveAlert], after: Mapping[Labels, ActiveAlert]) -> None:

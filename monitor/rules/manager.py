@@ -1,12 +1,30 @@
 """All groups: which are due, and how a reload carries their state over."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
 
 from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
+from monitor.model.labels import Labels
+from monitor.rules.alerting import ActiveAlert
 from monitor.rules.context import Context
 from monitor.rules.group import Group, Stopwatch
 from monitor.rules.spec import RuleGroup
+
+AlertKey = tuple[str, str, Labels]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An alert as it is kept beyond the life of the process, under the names of its group and rule."""
+
+    group: str
+    rule: str
+    alert: ActiveAlert
+
+    @property
+    def key(self) -> AlertKey:
+        return (self.group, self.rule, self.alert.labels)
 
 
 class Manager:
@@ -27,6 +45,7 @@ class Manager:
         self.context = context
         self.groups = [Group.of(spec, interval, query_offset) for spec in specs]
         self._stopwatch = stopwatch
+        self._kept: dict[AlertKey, tuple[object, ...]] = {}
 
     @property
     def intervals(self) -> set[Duration]:
@@ -46,8 +65,37 @@ class Manager:
             for alert in group.evaluate(self.context, slot, self._stopwatch)
         ]
 
+    def changes(self) -> tuple[list[Kept], list[AlertKey]]:
+        """Return the alerts that are not what they were at the last call, and the keys of those that are gone."""
+        now = {kept.key: kept for kept in self._all()}
+        changed = [kept for key, kept in now.items() if self._kept.get(key) != kept.alert.dates]
+        gone = [key for key in self._kept if key not in now]
+        self._kept = {key: kept.alert.dates for key, kept in now.items()}
+        return changed, gone
+
+    def restore(self, kept: Iterable[Kept], down_at: Instant, now: Instant, trust_absence_from: Instant) -> None:
+        """
+        Go on with what was kept when the daemon went down at `down_at`, whatever file the rules stand in now.
+
+        Until `trust_absence_from` an alert that is not found stays as it is.
+        """
+        rows = {one.key: one for one in kept}
+        self._kept = {key: one.alert.dates for key, one in rows.items()}
+        for group in self.groups:
+            for rule in group.alerting:
+                mine = [key for key in rows if key[:2] == (group.spec.name, rule.spec.name) and rule.may_have(key[2])]
+                rule.restore((rows.pop(key).alert for key in mine), down_at, now)
+                rule.trust_absence_from = trust_absence_from
+
+    def _all(self) -> Iterator[Kept]:
+        for group in self.groups:
+            for rule in group.alerting:
+                for alert in rule.active.values():
+                    yield Kept(group.spec.name, rule.spec.name, alert)
+
     def take_over(self, old: "Manager", at: Instant) -> list[Alert]:
         """Go on where `old` stood; return, as resolved, the firing alerts whose rules are gone."""
+        self._kept = old._kept  # noqa: SLF001 - the same class
         by_key = {group.key: group for group in self.groups}
         for group in old.groups:
             if group.key in by_key:

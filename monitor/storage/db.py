@@ -1,32 +1,81 @@
-"""What outlives the process: one SQLite file."""
+"""
+What outlives the process: one SQLite file.
+
+Rows only; what they mean is the business of those who write them. Everything that belongs together is committed
+together (`commit`), so that a kill at any instant leaves a state that was true.
+"""
 
 import contextlib
-import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from monitor.model.instant import Instant
-from monitor.model.labels import Labels
+from monitor.storage.migrations import MIGRATIONS
 
 FILE_NAME = "monitor.db"
-# One statement a version; the file's version is how many of them it has seen.
-MIGRATIONS = (
-    """
-    CREATE TABLE nflog (
-        group_key TEXT NOT NULL, integration TEXT NOT NULL, at INTEGER NOT NULL,
-        firing TEXT NOT NULL, resolved TEXT NOT NULL,
-        PRIMARY KEY (group_key, integration)
-    ) WITHOUT ROWID
-    """,
-)
-
-Row = tuple[str, str, Instant, frozenset[Labels], frozenset[Labels]]
 
 
 class StateError(Exception):
     """The state could not be opened, read or written; the message names the file and the reason."""
+
+
+class DamagedStateError(StateError):
+    """The file is not, or no longer, a state file."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """An alert of a rule; `labels` and `body` are texts of the writer."""
+
+    group: str
+    rule: str
+    labels: str
+    body: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.group, self.rule, self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """An entry of the notification log."""
+
+    group_key: str
+    integration: str
+    at: Instant
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class LetterRow:
+    """A notification that waits to be delivered; `attempts` are those that were begun."""
+
+    id: str
+    integration: str
+    body: str
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What one step of the pipeline has changed. `evaluated` is its time, 0 when nothing was evaluated."""
+
+    alerts: tuple[AlertRow, ...] = ()
+    gone: tuple[tuple[str, str, str], ...] = ()
+    log: tuple[LogRow, ...] = ()
+    letters: tuple[LetterRow, ...] = ()
+    settled: tuple[str, ...] = ()
+    evaluated: Instant = 0
+
+    @property
+    def matter(self) -> bool:
+        """Whether there is more to it than the time."""
+        return bool(self.alerts or self.gone or self.log or self.letters or self.settled)
 
 
 class Database:
@@ -37,62 +86,123 @@ class Database:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE_NAME
+        self.path = folder / FILE_NAME
         self._lock = threading.Lock()
         with self._translated():
             folder.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=FULL")
-            self._migrate()
+            self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            try:
+                self._check()
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                self._connection.execute("PRAGMA synchronous=FULL")
+                self._migrate()
+            except BaseException:
+                self._connection.close()
+                raise
 
-    def nflog(self) -> Iterator[Row]:
-        """Return the notification log: group key, integration, when, and the label sets told firing and resolved."""
-        with self._translated(), self._lock:
-            rows = self._connection.execute("SELECT group_key, integration, at, firing, resolved FROM nflog").fetchall()
-        for group_key, integration, at, firing, resolved in rows:
-            yield group_key, integration, at, _label_sets(firing), _label_sets(resolved)
+    def commit(self, steps: Iterable[Changes]) -> None:
+        """Write all changes of all `steps`, in their order, or nothing."""
+        with self._transaction() as run:
+            for changes in steps:
+                _write(run, changes)
 
-    def save_nflog(self, row: Row) -> None:
-        """Write one entry over the one before it."""
-        group_key, integration, at, firing, resolved = row
-        with self._translated(), self._lock:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO nflog VALUES (?, ?, ?, ?, ?)",
-                (group_key, integration, at, _json(firing), _json(resolved)),
-            )
+    def attempt(self, letter: str) -> None:
+        """An attempt to deliver the letter begins."""
+        with self._transaction() as run:
+            run.execute("UPDATE outbox SET attempts = attempts + 1 WHERE id = ?", (letter,))
+
+    def alerts(self) -> list[AlertRow]:
+        return [AlertRow(*row) for row in self._read('SELECT "group", rule, labels, body FROM alert')]
+
+    def nflog(self) -> list[LogRow]:
+        return [LogRow(*row) for row in self._read("SELECT group_key, integration, at, body FROM nflog")]
+
+    def letters(self) -> list[LetterRow]:
+        """Return what waits, the oldest first."""
+        return [
+            LetterRow(*row) for row in self._read("SELECT id, integration, body, attempts FROM outbox ORDER BY number")
+        ]
+
+    def evaluated(self) -> Instant | None:
+        """Return when the rules were evaluated last."""
+        rows = self._read("SELECT at FROM mark WHERE name = 'evaluated'")
+        return int(rows[0][0]) if rows else None
 
     def expire_nflog(self, before: Instant) -> None:
-        with self._translated(), self._lock:
-            self._connection.execute("DELETE FROM nflog WHERE at < ?", (before,))
+        with self._transaction() as run:
+            run.execute("DELETE FROM nflog WHERE at < ?", (before,))
+
+    def silences(self) -> list[str]:
+        """Return the bodies of the silences, expired ones included."""
+        return [body for (body,) in self._read("SELECT body FROM silence")]
+
+    def save_silence(self, silence: str, body: str) -> None:
+        """Write a silence over the one of the same id."""
+        with self._transaction() as run:
+            run.execute("INSERT OR REPLACE INTO silence VALUES (?, ?)", (silence, body))
+
+    def delete_silence(self, silence: str) -> None:
+        with self._transaction() as run:
+            run.execute("DELETE FROM silence WHERE id = ?", (silence,))
 
     def close(self) -> None:
         with self._translated(), self._lock:
             self._connection.close()
 
+    def _read(self, query: str) -> list[tuple[Any, ...]]:
+        with self._translated(), self._lock:
+            return self._connection.execute(query).fetchall()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._translated(), self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _check(self) -> None:
+        (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise DamagedStateError(f"{self.path}: {verdict}")
+
     def _migrate(self) -> None:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if version > len(MIGRATIONS):
-            raise StateError(
-                f"{self._path}: written by a newer vllm-monitor (schema {version}, here {len(MIGRATIONS)})"
-            )
-        for number, statement in enumerate(MIGRATIONS[version:], version + 1):
-            with self._connection:
-                self._connection.execute("BEGIN")
+            raise StateError(f"{self.path}: written by a newer vllm-monitor (schema {version}, here {len(MIGRATIONS)})")
+        for number, statements in enumerate(MIGRATIONS[version:], version + 1):
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement in statements:
                 self._connection.execute(statement)
-                self._connection.execute(f"PRAGMA user_version = {number}")
+            self._connection.execute(f"PRAGMA user_version = {number}")
+            self._connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as err:
-            raise StateError(f"{self._path}: {err}") from err
+            damaged = isinstance(err, sqlite3.DatabaseError) and not isinstance(err, sqlite3.OperationalError)
+            raise (DamagedStateError if damaged else StateError)(f"{self.path}: {err}") from err
 
 
-def _json(label_sets: Iterable[Labels]) -> str:
-    return json.dumps(sorted(label_sets))
-
-
-def _label_sets(text: str) -> frozenset[Labels]:
-    return frozenset(Labels.of((name, value) for name, value in labels) for labels in json.loads(text))
+def _write(run: sqlite3.Connection, changes: Changes) -> None:
+    run.executemany(
+        "INSERT OR REPLACE INTO alert VALUES (?, ?, ?, ?)", [(*row.key, row.body) for row in changes.alerts]
+    )
+    run.executemany('DELETE FROM alert WHERE "group" = ? AND rule = ? AND labels = ?', changes.gone)
+    run.executemany(
+        "INSERT OR REPLACE INTO nflog VALUES (?, ?, ?, ?)",
+        [(row.group_key, row.integration, row.at, row.body) for row in changes.log],
+    )
+    run.executemany(
+        "INSERT OR REPLACE INTO outbox (id, integration, body, attempts) VALUES (?, ?, ?, ?)",
+        [(row.id, row.integration, row.body, row.attempts) for row in changes.letters],
+    )
+    run.executemany("DELETE FROM outbox WHERE id = ?", [(letter,) for letter in changes.settled])
+    if changes.evaluated:
+        run.execute("INSERT OR REPLACE INTO mark VALUES ('evaluated', ?)", (changes.evaluated,))

@@ -47,6 +47,11 @@ class Window:
         with self._lock:
             return tuple(self._blocks)
 
+    def blocks(self) -> tuple[tuple[Hashable, Block], ...]:
+        """Return the owners that still write, each with its block."""
+        with self._lock:
+            return tuple((owner, block) for owner, block in self._blocks.items() if owner not in self._ended)
+
     def select(self, matchers: Sequence[Matcher]) -> Sequence[Column]:
         """
         Return the series that satisfy all `matchers`, each label set once.

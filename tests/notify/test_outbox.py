@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from monitor.dispatch.dispatcher import Delivery
-from monitor.dispatch.notification import Notification, NotifyError, Reason
+from monitor.dispatch.notification import Notification, Notifier, NotifyError, Reason
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, SECOND
 from monitor.model.labels import EMPTY, Labels
-from monitor.notify.outbox import Attempt, Outbox, wait_after
+from monitor.notify.lane import Attempt, wait_after
+from monitor.notify.outbox import Outbox
 
 
 @dataclass
@@ -25,14 +26,27 @@ class FakeNotifier:
         self.delivered.append(notification)
 
 
-def delivery(group: str = "g", *, at: int = 0) -> Delivery:
-    alert = Alert(Labels.of(alertname="Down"), EMPTY, at)
-    return Delivery("slack", Notification("oncall", group, EMPTY, (alert,), at, Reason.FIRST))
+@dataclass
+class FakeLedger:
+    """Notes what it hears, in order."""
+
+    heard: list[str] = field(default_factory=list)
+
+    def attempt(self, letter: str) -> None:
+        self.heard.append(f"attempt {letter}")
+
+    def settle(self, letter: str) -> None:
+        self.heard.append(f"settle {letter}")
 
 
-def lane(notifier: FakeNotifier) -> tuple[Outbox, list[Attempt]]:
+def delivery(group: str = "g", *, at: int = 0, ended: bool = False, to: str = "slack") -> Delivery:
+    alert = Alert(Labels.of(alertname="Down"), EMPTY, 0, at if ended else None)
+    return Delivery(to, Notification("oncall", group, EMPTY, (alert,), at, Reason.FIRST, id=f"{group}{at}"))
+
+
+def lane(notifier: Notifier, ledger: FakeLedger | None = None) -> tuple[Outbox, list[Attempt]]:
     attempts: list[Attempt] = []
-    return Outbox({"slack": notifier}, attempts.append, chance=lambda: 1.0), attempts
+    return Outbox({"slack": notifier}, attempts.append, ledger, chance=lambda: 1.0), attempts
 
 
 UNREACHABLE = NotifyError("no route", reason="network", retryable=True)
@@ -76,8 +90,77 @@ def test_a_newer_word_replaces_what_could_not_be_said() -> None:
     assert [notification.now for notification in notifier.delivered] == [5]
 
 
+def test_the_end_is_not_told_before_the_beginning() -> None:
+    notifier = FakeNotifier([UNREACHABLE])
+    outbox, _ = lane(notifier)
+    outbox.put(delivery(at=0), 0)
+    outbox.deliver_due(0)
+    outbox.put(delivery(at=5, ended=True), 5)
+    outbox.deliver_due(5)
+    assert notifier.delivered == []
+    outbox.deliver_due(MINUTE)
+    assert [notification.is_resolved for notification in notifier.delivered] == [False, True]
+
+
+def test_the_ledger_hears_of_each_attempt_before_it_and_of_the_end() -> None:
+    ledger = FakeLedger()
+    outbox, _ = lane(FakeNotifier([UNREACHABLE]), ledger)
+    outbox.put(delivery(), 0)
+    outbox.deliver_due(0)
+    outbox.put(delivery(at=1), SECOND)
+    outbox.deliver_due(MINUTE)
+    assert ledger.heard == ["attempt g0", "settle g0", "attempt g1", "settle g1"]
+
+
+def test_what_no_lane_can_tell_any_more_is_settled() -> None:
+    ledger = FakeLedger()
+    outbox, _ = lane(FakeNotifier(), ledger)
+    outbox.put(delivery(to="gone"), 0)
+    outbox.put(delivery("stays"), 0)
+    Outbox({}, lambda _: None, ledger).take_over(outbox)
+    assert ledger.heard == ["settle g0", "settle stays0"]
+
+
+@dataclass
+class FakeLooker(FakeNotifier):
+    """Can be asked what it has; `unknown` answers are errors."""
+
+    unknown: int = 0
+
+    def has(self, notification: Notification) -> bool:
+        if self.unknown:
+            self.unknown -= 1
+            raise UNREACHABLE
+        return notification in self.delivered
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_after_a_doubtful_end_it_looks_before_it_tells_again(*, arrived: bool) -> None:
+    cut = NotifyError("the answer was cut off", reason="ambiguous", retryable=True, doubtful=True)
+    notifier = FakeLooker([cut], unknown=1)
+    outbox, _ = lane(notifier)
+    outbox.put(delivery(), 0)
+    outbox.deliver_due(0)
+    if arrived:
+        notifier.delivered.append(delivery().notification)
+    for second in range(1, 10):
+        outbox.deliver_due(second * SECOND)
+    assert notifier.delivered == [delivery().notification]
+    assert outbox.waiting() == {"slack": 0}
+
+
+def test_an_attempt_of_an_earlier_life_is_doubtful() -> None:
+    notifier = FakeLooker(delivered=[delivery().notification])
+    ledger = FakeLedger()
+    outbox, _ = lane(notifier, ledger)
+    outbox.put(delivery(), 0, attempts=1)
+    outbox.deliver_due(0)
+    assert len(notifier.delivered) == 1
+    assert ledger.heard == ["settle g0"]
+
+
 def test_a_message_that_the_receiver_will_never_take_does_not_block_the_lane() -> None:
-    notifier = FakeNotifier([NotifyError("invalid_blocks", reason="message", retryable=False)])
+    notifier = FakeNotifier([NotifyError("invalid_blocks", reason="message", retryable=False, hopeless=True)])
     outbox, attempts = lane(notifier)
     outbox.put(delivery("bad"), 0)
     outbox.put(delivery("good"), 0)
@@ -129,7 +212,7 @@ def test_another_outbox_goes_on_with_what_waits() -> None:
     old.put(delivery("b"), 0)
     notifier = FakeNotifier()
     new, _ = lane(notifier)
-    new.take_over(old, SECOND)
+    new.take_over(old)
     new.deliver_due(SECOND)
     assert sorted(notification.group_key for notification in notifier.delivered) == ["a", "b"]
     assert old.waiting() == {"slack": 0}
@@ -143,7 +226,7 @@ def test_an_attempt_under_way_is_not_made_twice_and_goes_to_the_next_outbox_when
         """Is replaced in the middle of its only attempt."""
 
         def notify(self, notification: Notification) -> None:
-            new.take_over(old, 0)
+            new.take_over(old)
             new.deliver_due(0)
             assert notification not in successor.delivered
             raise UNREACHABLE
@@ -151,5 +234,5 @@ def test_an_attempt_under_way_is_not_made_twice_and_goes_to_the_next_outbox_when
     old = Outbox({"slack": HandingOver()}, lambda _: None)
     old.put(delivery(), 0)
     old.deliver_due(0)
-    new.deliver_due(0)
+    new.deliver_due(MINUTE)
     assert len(successor.delivered) == 1

@@ -1,27 +1,65 @@
 """What outlives the process."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from monitor.model.labels import Labels
-from monitor.storage.db import FILE_NAME, Database, StateError
+from monitor.storage.db import (
+    FILE_NAME,
+    AlertRow,
+    Changes,
+    DamagedStateError,
+    Database,
+    LetterRow,
+    LogRow,
+    StateError,
+)
 
-A, B = Labels.of(alertname="A", instance='quo"te'), Labels.of(alertname="B")
-ROW = ("{}:{}", "oncall/slack[0]", 1_000, frozenset({A, B}), frozenset[Labels]())
+ALERT = AlertRow("g", "Down", '[["alertname", "Down"]]', "pending")
+LOG = LogRow("{}:{}", "oncall/slack[0]", 1_000, "{}")
+LETTER = LetterRow("id1", "oncall/slack[0]", "body")
 
 
-def test_the_notification_log_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+def test_what_was_committed_is_read_back_by_the_next_life(tmp_path: Path) -> None:
     first = Database(tmp_path / "made" / "on demand")
-    first.save_nflog(ROW)
-    first.save_nflog((*ROW[:2], 2_000, frozenset({A}), frozenset({B})))
+    first.commit([Changes((ALERT,), log=(LOG,), letters=(LETTER,), evaluated=5)])
+    first.attempt("id1")
     first.close()
     again = Database(tmp_path / "made" / "on demand")
-    assert list(again.nflog()) == [(*ROW[:2], 2_000, frozenset({A}), frozenset({B}))]
-    again.expire_nflog(2_001)
-    assert list(again.nflog()) == []
+    assert again.alerts() == [ALERT]
+    assert again.nflog() == [LOG]
+    assert again.letters() == [replace(LETTER, attempts=1)]
+    assert again.evaluated() == 5
     again.close()
+
+
+def test_steps_are_applied_in_their_order(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    second = replace(LETTER, id="id2")
+    database.commit(
+        [
+            Changes((ALERT,), log=(LOG,), letters=(LETTER, second)),
+            Changes((replace(ALERT, body="firing"),), log=(replace(LOG, at=2_000),), settled=("id1",)),
+            Changes(gone=(ALERT.key,)),
+        ]
+    )
+    assert (database.alerts(), database.nflog(), database.letters()) == ([], [replace(LOG, at=2_000)], [second])
+    database.expire_nflog(2_001)
+    assert database.nflog() == []
+    database.close()
+
+
+def test_a_step_that_cannot_be_written_leaves_nothing_of_itself_behind(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    bad = replace(LOG, at="not a time" * 3, body=None)  # type: ignore[arg-type]  # what the schema refuses
+    with pytest.raises(StateError, match=FILE_NAME):
+        database.commit([Changes((ALERT,), log=(bad,))])
+    assert database.alerts() == []
+    database.commit([Changes((ALERT,))])
+    assert database.alerts() == [ALERT]
+    database.close()
 
 
 def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -35,7 +73,7 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_database_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("not a database, but long enough to be looked at as one" * 100)
-    with pytest.raises(StateError, match=FILE_NAME):
+    with pytest.raises(DamagedStateError, match=FILE_NAME):
         Database(tmp_path)
 
 

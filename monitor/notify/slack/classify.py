@@ -89,7 +89,14 @@ THROWN = (SlackClientError, OSError, http.client.HTTPException, ValueError, Attr
 
 
 def failure(reason: Reason, message: str, retry_after: Duration | None = None) -> NotifyError:
-    return NotifyError(message, reason=reason, retryable=reason.retryable, retry_after=retry_after)
+    return NotifyError(
+        message,
+        reason=reason,
+        retryable=reason.retryable,
+        retry_after=retry_after,
+        doubtful=reason.may_be_done,
+        hopeless=reason is Reason.MESSAGE,
+    )
 
 
 def code_of(body: str) -> str:

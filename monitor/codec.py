@@ -1,0 +1,120 @@
+"""The values of rules and dispatch as texts for the state file, and back."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.nflog import Entry
+from monitor.dispatch.notification import Notification, Reason
+from monitor.model.alert import Alert
+from monitor.model.instant import Instant
+from monitor.model.labels import Labels
+from monitor.model.sample import format_value
+from monitor.rules.alerting import ActiveAlert, AlertState
+
+
+def labels_text(labels: Labels) -> str:
+    return json.dumps(labels)
+
+
+def labels_of(pairs: Any) -> Labels:
+    return Labels.of((str(name), str(value)) for name, value in pairs)
+
+
+def entry_text(entry: Entry) -> str:
+    return json.dumps({"firing": sorted(entry.firing), "resolved": sorted(entry.resolved)})
+
+
+def entry_of(at: Instant, text: str) -> Entry:
+    body = json.loads(text)
+    return Entry(at, _sets(body["firing"]), _sets(body["resolved"]))
+
+
+def active_text(alert: ActiveAlert) -> str:
+    return json.dumps(
+        {
+            "labels": alert.labels,
+            "state": alert.state.value,
+            "active_at": alert.active_at,
+            "value": format_value(alert.value),
+            "annotations": alert.annotations,
+            "fired_at": alert.fired_at,
+            "resolved_at": alert.resolved_at,
+            "keep_firing_since": alert.keep_firing_since,
+        }
+    )
+
+
+def active_of(text: str) -> ActiveAlert:
+    body = json.loads(text)
+    return ActiveAlert(
+        labels=labels_of(body["labels"]),
+        state=AlertState(body["state"]),
+        active_at=body["active_at"],
+        value=float(body["value"]),
+        annotations=labels_of(body["annotations"]),
+        fired_at=body["fired_at"],
+        resolved_at=body["resolved_at"],
+        keep_firing_since=body["keep_firing_since"],
+    )
+
+
+def delivery_text(delivery: Delivery) -> str:
+    told = delivery.notification
+    return json.dumps(
+        {
+            "receiver": told.receiver,
+            "group_key": told.group_key,
+            "group_labels": told.group_labels,
+            "alerts": [_alert_body(alert) for alert in told.alerts],
+            "now": told.now,
+            "reason": told.reason.value,
+            "id": told.id,
+        }
+    )
+
+
+def delivery_of(integration: str, text: str) -> Delivery:
+    body = json.loads(text)
+    return Delivery(
+        integration,
+        Notification(
+            receiver=body["receiver"],
+            group_key=body["group_key"],
+            group_labels=labels_of(body["group_labels"]),
+            alerts=tuple(_alert_of(alert) for alert in body["alerts"]),
+            now=body["now"],
+            reason=Reason(body["reason"]),
+            id=body["id"],
+        ),
+    )
+
+
+def _sets(sets: Iterable[Any]) -> frozenset[Labels]:
+    return frozenset(labels_of(pairs) for pairs in sets)
+
+
+def _alert_body(alert: Alert) -> dict[str, Any]:
+    return {
+        "labels": alert.labels,
+        "annotations": alert.annotations,
+        "starts_at": alert.starts_at,
+        "ends_at": alert.ends_at,
+        "active_at": alert.active_at,
+        "value": format_value(alert.value),
+        "generator_url": alert.generator_url,
+    }
+
+
+def _alert_of(body: dict[str, Any]) -> Alert:
+    return Alert(
+        **(
+            body
+            | {
+                "labels": labels_of(body["labels"]),
+                "annotations": labels_of(body["annotations"]),
+                "value": float(body["value"]),
+            }
+        )
+    )

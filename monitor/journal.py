@@ -1,0 +1,103 @@
+"""What a step of the pipeline has changed goes into the state file before anybody is told; at a start it comes back."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from monitor.codec import active_of, active_text, delivery_of, delivery_text, entry_of, entry_text, labels_text
+from monitor.dispatch.dispatcher import LOG_RETENTION, Delivery, Flush
+from monitor.dispatch.nflog import Entry, LogKey
+from monitor.model.instant import Instant
+from monitor.rules.manager import AlertKey, Kept
+from monitor.storage.db import AlertRow, Changes, Database, LetterRow, LogRow, StateError
+
+log = logging.getLogger(__name__)
+
+
+class Journal:
+    """
+    The state file as the pipeline and the outbox see it.
+
+    A full disk must not keep anybody from being told: what cannot be written is counted (`failed` hears of it), kept
+    in memory and written as soon as it can be.
+    """
+
+    def __init__(self, database: Database, failed: Callable[[], None]) -> None:
+        self._database = database
+        self._failed = failed
+        self._unwritten: list[Changes] = []
+        self._lock = threading.Lock()
+
+    def commit(self, changed: Sequence[Kept], gone: Sequence[AlertKey], flush: Flush, evaluated: Instant = 0) -> None:
+        """Keep what a step came to, all of it or nothing."""
+        changes = Changes(
+            alerts=tuple(_alert_row(kept) for kept in changed),
+            gone=tuple((group, rule, labels_text(labels)) for group, rule, labels in gone),
+            log=tuple(LogRow(*key, entry.at, entry_text(entry)) for key, entry in flush.entries),
+            letters=tuple(_letter_row(delivery) for delivery in flush.deliveries),
+            evaluated=evaluated,
+        )
+        if changes.matter or evaluated:
+            self._write(changes)
+
+    def attempt(self, letter: str) -> None:
+        try:
+            self._database.attempt(letter)
+        except StateError as err:
+            self._complain(err)
+
+    def settle(self, letter: str) -> None:
+        self._write(Changes(settled=(letter,)))
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the file holds everything that it should."""
+        with self._lock:
+            return not self._unwritten
+
+    def alerts(self) -> Iterator[Kept]:
+        """Yield the alerts of an earlier life. Raises StateError, as all that read."""
+        for row in self._database.alerts():
+            yield Kept(row.group, row.rule, active_of(row.body))
+
+    def notification_log(self, now: Instant) -> Mapping[LogKey, Entry]:
+        self._database.expire_nflog(now - LOG_RETENTION)
+        return {(row.group_key, row.integration): entry_of(row.at, row.body) for row in self._database.nflog()}
+
+    def letters(self) -> Iterator[tuple[Delivery, int]]:
+        """Yield the deliveries that were not made, with the number of attempts that were begun, the oldest first."""
+        for row in self._database.letters():
+            yield delivery_of(row.integration, row.body), row.attempts
+
+    def evaluated(self) -> Instant | None:
+        return self._database.evaluated()
+
+    def close(self) -> None:
+        try:
+            self._database.close()
+        except StateError as err:
+            self._complain(err)
+
+    def _write(self, changes: Changes) -> None:
+        """Write the changes, and before them what could not be written earlier."""
+        with self._lock:
+            steps = [*self._unwritten, changes]
+            try:
+                self._database.commit(steps)
+            except StateError as err:
+                self._unwritten = [step for step in steps if step.matter]
+                self._complain(err)
+            else:
+                self._unwritten = []
+
+    def _complain(self, err: StateError) -> None:
+        self._failed()
+        log.error("state not written", extra={"reason": str(err)})
+
+
+def _alert_row(kept: Kept) -> AlertRow:
+    return AlertRow(kept.group, kept.rule, labels_text(kept.alert.labels), active_text(kept.alert))
+
+
+def _letter_row(delivery: Delivery) -> LetterRow:
+    return LetterRow(delivery.notification.id, delivery.integration, delivery_text(delivery))

@@ -1,0 +1,187 @@
+"""The letters to one integration, in order, and the only place that tries again."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.notification import Looker, Notifier, NotifyError
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant
+
+log = logging.getLogger(__name__)
+
+FIRST_WAIT: Duration = SECOND
+LONGEST_WAIT: Duration = MINUTE
+# A dead token or channel may be mended by its owner; until then a knock now and then, and no hammering.
+PROBE_WAIT: Duration = 5 * MINUTE
+
+
+class Ledger(Protocol):
+    """Keeps letters beyond the life of the process; a letter is entered before it comes here. Never raises."""
+
+    def attempt(self, letter: str) -> None:
+        """An attempt to deliver the letter begins."""
+        ...
+
+    def settle(self, letter: str) -> None:
+        """The letter needs no attempt any more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """
+    A delivery that waits; `not_before` is when its next attempt may be made.
+
+    `doubtful`: an attempt has been made of which nobody knows how it ended.
+    """
+
+    delivery: Delivery
+    not_before: Instant
+    attempts: int = 0
+    doubtful: bool = False
+
+    @property
+    def id(self) -> str:
+        return self.delivery.notification.id
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What became of one attempt to deliver; `error` is None when it went well."""
+
+    delivery: Delivery
+    error: NotifyError | None
+    attempts: int
+
+
+def wait_after(error: NotifyError, attempts: int, jitter: float) -> Duration:
+    """
+    Return how long to wait after the `attempts`-th failure in a row; `jitter` is 0..1.
+
+    The receiver's own word is obeyed; else the wait doubles, and half of it is left to chance.
+    """
+    if error.retry_after is not None:
+        return error.retry_after
+    if not error.retryable:
+        return PROBE_WAIT
+    longest = min(LONGEST_WAIT, FIRST_WAIT << min(attempts - 1, 16))
+    return round(longest * (0.5 + jitter / 2))
+
+
+class Lane:
+    """
+    Letters are put in from any thread, and delivered from one thread at a time.
+
+    The letters of one group keep their order, so that nobody hears of an end before the beginning. While the receiver
+    cannot be told, a newer word that the group fires takes the place of the older one: people need the present state.
+    """
+
+    def __init__(
+        self, notifier: Notifier, report: Callable[[Attempt], None], chance: Callable[[], float], ledger: Ledger
+    ) -> None:
+        self._notifier = notifier
+        self._report = report
+        self._chance = chance
+        self._ledger = ledger
+        self._letters: list[Letter] = []
+        self._quiet_until: Instant = 0
+        self._under_way: Letter | None = None
+        self._successor: Lane | None = None
+        # Also held by whoever waits for a letter to come.
+        self.changed = threading.Condition(threading.RLock())
+
+    def put(self, letter: Letter) -> None:
+        with self.changed:
+            older = next((one for one in reversed(self._letters) if one.delivery.key == letter.delivery.key), None)
+            if older is not None and older is not self._under_way and not _ends(older) and not _ends(letter):
+                self._letters.remove(older)
+                self._ledger.settle(older.id)
+                # News is worth a knock at once, but it does not make the receiver any healthier.
+                letter = replace(letter, attempts=letter.attempts + older.attempts)
+            self._letters.append(letter)
+            self.changed.notify()
+
+    def next_due(self) -> Instant | None:
+        """Return when the next attempt may be made, or None when the lane is empty."""
+        with self.changed:
+            earliest = min((letter.not_before for letter in self._heads()), default=None)
+            return None if earliest is None else max(earliest, self._quiet_until)
+
+    def waiting(self) -> int:
+        with self.changed:
+            return len(self._letters)
+
+    def hand_over(self, successor: "Lane | None") -> None:
+        """Give what waits to `successor`; an attempt under way ends here, and goes there too if it fails."""
+        with self.changed:
+            self._successor = successor
+            waiting = [letter for letter in self._letters if letter is not self._under_way]
+            self._letters = [letter for letter in self._letters if letter is self._under_way]
+        for letter in waiting:
+            if successor is not None:
+                successor.put(letter)
+            else:
+                self._ledger.settle(letter.id)
+
+    def deliver_due(self, now: Instant) -> bool:
+        """Make one attempt if one is due; returns whether one was made."""
+        with self.changed:
+            letter = next((one for one in self._heads() if one.not_before <= now), None)
+            if letter is None or now < self._quiet_until:
+                return False
+            self._under_way = letter
+        error = self._attempt(letter)
+        with self.changed:
+            self._under_way = None
+            self._letters.remove(letter)
+            if error is None or error.hopeless:
+                self._ledger.settle(letter.id)
+            else:
+                self._keep(letter, error, now)
+        self._report(Attempt(letter.delivery, error, letter.attempts + 1))
+        return True
+
+    def _heads(self) -> list[Letter]:
+        """Return the first letter of each group, the only ones that may go out."""
+        heads: dict[tuple[str, str], Letter] = {}
+        for letter in self._letters:
+            heads.setdefault(letter.delivery.key, letter)
+        return list(heads.values())
+
+    def _attempt(self, letter: Letter) -> NotifyError | None:
+        notification = letter.delivery.notification
+        try:
+            if letter.doubtful and isinstance(self._notifier, Looker) and self._notifier.has(notification):
+                return None
+            self._ledger.attempt(letter.id)
+            self._notifier.notify(notification)
+        except NotifyError as err:
+            return err
+        except Exception as err:  # a notifier that breaks its promise must not take the lane with it
+            log.exception("notifier failed unexpectedly", extra={"integration": letter.delivery.integration})
+            return NotifyError(f"unexpected {type(err).__name__}", reason="internal", retryable=True, doubtful=True)
+        return None
+
+    def _keep(self, letter: Letter, error: NotifyError, now: Instant) -> None:
+        attempts = letter.attempts + 1
+        wait = wait_after(error, attempts, self._chance())
+        again = replace(letter, not_before=now + wait, attempts=attempts, doubtful=letter.doubtful or error.doubtful)
+        if error.retry_after is not None:
+            self._quiet_until = now + error.retry_after
+        if self._successor is not None:
+            self._successor.put_first(again)
+        else:
+            self._letters.insert(0, again)
+
+    def put_first(self, letter: Letter) -> None:
+        """Take a letter that is older than all that wait here."""
+        with self.changed:
+            self._letters.insert(0, letter)
+            self.changed.notify()
+
+
+def _ends(letter: Letter) -> bool:
+    return letter.delivery.notification.is_resolved

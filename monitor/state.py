@@ -1,0 +1,91 @@
+"""Coming back to life: the state file opened, and what it holds put where it was."""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from monitor.clock import Clock
+from monitor.dispatch.nflog import NotificationLog
+from monitor.journal import Journal
+from monitor.metrics import Metrics
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant
+from monitor.pipeline import Pipeline
+from monitor.rules.manager import Kept
+from monitor.storage import snapshot
+from monitor.storage.db import FILE_NAME, DamagedStateError, Database, StateError
+from monitor.storage.window import Window
+
+log = logging.getLogger(__name__)
+
+# What a snapshot of the window holds: more than the longest rate of the rules, and little enough to write every minute.
+REACH: Duration = 10 * MINUTE
+# How long the absence of an alert proves nothing after a start: without samples from before, with a hole in them.
+BLIND: Duration = 5 * MINUTE
+HOLE: Duration = MINUTE + 10 * SECOND
+
+
+@dataclass(frozen=True)
+class State:
+    """The state folder of a daemon. Everything but `open` goes on when the disk does not."""
+
+    folder: Path
+    journal: Journal
+    alerts: tuple[Kept, ...]
+    log: NotificationLog
+
+    @classmethod
+    def open(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
+        """
+        Open what is there, or make it. A damaged file is set aside, loudly, and a new one begun.
+
+        Raises StateError when there is no folder to write to, or when a newer program wrote the file.
+        """
+        try:
+            return cls._read(folder, clock, metrics)
+        except (DamagedStateError, ValueError, KeyError, TypeError) as err:
+            aside = folder / f"{FILE_NAME}.damaged-{clock.now()}"
+            (folder / FILE_NAME).rename(aside)
+            for rest in (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"):
+                (folder / rest).unlink(missing_ok=True)
+            metrics.state_set_aside.set(1)
+            log.error(
+                "the state file is damaged and was set aside: alerts start anew",
+                extra={"reason": str(err), "file": str(aside)},
+            )
+            return cls._read(folder, clock, metrics)
+
+    @classmethod
+    def _read(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
+        database = Database(folder)
+        try:
+            journal = Journal(database, metrics.state_failures.inc)
+            entries = NotificationLog(dict(journal.notification_log(clock.now())))
+            list(journal.letters())
+            return cls(folder, journal, tuple(journal.alerts()), entries)
+        except BaseException:
+            database.close()
+            raise
+
+    def restore(self, pipeline: Pipeline, now: Instant) -> None:
+        """Put samples, alerts and letters of the earlier life into a pipeline that has not begun."""
+        newest = self._load_window(pipeline, now)
+        down_at = self.journal.evaluated()
+        if down_at is not None:
+            blind = BLIND if newest is None else HOLE if now - newest > 30 * SECOND else 0
+            pipeline.manager.restore(self.alerts, down_at, now, now + blind)
+        for delivery, attempts in self.journal.letters():
+            pipeline.outbox.put(delivery, now, attempts)
+
+    def save_window(self, window: Window, now: Instant) -> None:
+        try:
+            snapshot.save(window, now - REACH, self.folder / snapshot.FILE_NAME)
+        except StateError as err:
+            log.error("window not saved", extra={"reason": str(err)})
+
+    def _load_window(self, pipeline: Pipeline, now: Instant) -> Instant | None:
+        owners = {*(loop.owner for loop in pipeline.loops), *pipeline.manager.owners}
+        try:
+            return snapshot.load(pipeline.window, now - REACH, self.folder / snapshot.FILE_NAME, owners)
+        except StateError as err:
+            log.warning("window not restored", extra={"reason": str(err)})
+            return None

@@ -1,0 +1,33 @@
+"""
+The schema of the state file, as the steps that led to it.
+
+A step is never changed once it has been released: a file's version is the number of steps it has seen.
+"""
+
+Step = tuple[str, ...]
+
+_FIRST: Step = (
+    """
+    CREATE TABLE alert (
+        "group" TEXT NOT NULL, rule TEXT NOT NULL, labels TEXT NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY ("group", rule, labels)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE nflog (
+        group_key TEXT NOT NULL, integration TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (group_key, integration)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE outbox (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, integration TEXT NOT NULL,
+        body TEXT NOT NULL, attempts INTEGER NOT NULL
+    )
+    """,
+    "CREATE TABLE mark (name TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID",
+)
+
+_SILENCES: Step = ("CREATE TABLE silence (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",)
+
+MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES)
