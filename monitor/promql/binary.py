@@ -79,7 +79,7 @@ class WithScalar(VectorNode):
             vector, scalar = left.vector(run, at), right.value(run, at)
             return vector, [operation(value, scalar) for value in vector.values]
         assert isinstance(left, ScalarNode)  # noqa: S101 - tells the type checker what the builder ensures
-        assert isinstance(right, VectorNode)  # noqa: S101
+        assert isinstance(right, VectorNode)  # noqa: S101 - the same
         scalar, vector = left.value(run, at), right.vector(run, at)
         return vector, [operation(scalar, value) for value in vector.values]
 

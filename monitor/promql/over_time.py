@@ -7,6 +7,7 @@ reference: Prometheus 3.5, promql/functions.go. Each function takes the times an
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import isnan
 
 from monitor.model.instant import Instant
 from monitor.promql import sums
@@ -64,7 +65,7 @@ def _stddev(times: Sequence[Instant], values: Sequence[float]) -> float:
 
 def _changes(_: Sequence[Instant], values: Sequence[float]) -> float:
     # NaN after NaN is no change.
-    return float(sum(now != before and (now == now or before == before) for before, now in pairwise(values)))  # noqa: PLR0124
+    return float(sum(now != before and not (isnan(now) and isnan(before)) for before, now in pairwise(values)))
 
 
 def _resets(_: Sequence[Instant], values: Sequence[float]) -> float:

@@ -2,13 +2,14 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from monitor.promql import Engine, PromqlError, parse
 
 _TOLERANCE = 1e-9
-_MONOTONIC = re.compile(r'(?<=#histogram_quantile\)) for metric name "[^"]*"')
+_NOTHING = 1e-12
+_MONOTONIC = re.compile(r'(?<=#histogram_quantile\)) for metric name "[^"]*" \(\d+:\d+\)')
 # Sums of squares of large values depend on the order of the series.
 _TOLERANCE_OF_SQUARES = 1e-6
 _QUANTILE = re.compile(r", got \S+")
@@ -50,7 +51,7 @@ def difference(query: str, mine: Answer, theirs: Answer) -> str | None:
 
 
 def _remarks(answer: Answer, remarks: str) -> set[str]:
-    # In a range query 3.5 forgets the name after the first step, which is of no use to anybody.
+    # In a range query 3.5 forgets the name after the first step, and takes the remark for that of another place.
     # And of sort in a range query only newer ones remark that it is of no use.
     # A quantile that changes from step to step it names once, or as NaN.
     texts = [_MONOTONIC.sub("", text) for text in answer.get(remarks, ()) if "sort is ineffective" not in text]
@@ -91,25 +92,4 @@ def _points(mine: list[list[Any]], theirs: list[list[Any]], tolerance: float) ->
 
 
 def close(one: float, other: float, tolerance: float) -> bool:
-    return (math.isnan(one) and math.isnan(other)) or math.isclose(one, other, rel_tol=tolerance, abs_tol=1e-300)
-
-
-def _overlap_is_newer(mine: Answer, theirs: Answer) -> bool:
-    text = "vector cannot contain metrics with the same labelset"
-    return mine["status"] == "success" and text in theirs.get("error", "")
-
-
-def _second_match_is_newer(mine: Answer, theirs: Answer) -> bool:
-    return theirs["status"] == "success" and "many-to-one matching must be explicit" in mine.get("error", "")
-
-
-# What Prometheus itself changed after 3.5, where we follow the newer one.
-KNOWN: dict[str, Callable[[Answer, Answer], bool]] = {
-    "3.8: series that are one after dropping the name are merged where they do not overlap": _overlap_is_newer,
-    "3.9: a second match on the many side is an error also where the comparison filters it": _second_match_is_newer,
-}
-
-
-def known(mine: Answer, theirs: Answer) -> str | None:
-    """Return the name of a known difference."""
-    return next((name for name, applies in KNOWN.items() if applies(mine, theirs)), None)
+    return (math.isnan(one) and math.isnan(other)) or math.isclose(one, other, rel_tol=tolerance, abs_tol=_NOTHING)

@@ -27,7 +27,7 @@ def push(url: str, series: Iterable[Series]) -> None:
             "X-Prometheus-Remote-Write-Version": "0.1.0",
         },
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - the same
         answer.read()
 
 

@@ -86,12 +86,16 @@ class Target:
             yield at, row
 
 
-def targets(random: Random, start: int) -> list[Target]:
-    """Return a few targets of one job or two, scraped for a while from `start` on."""
-    return [_target(random, start, job, number) for job in ("vllm", "api") for number in range(2)]
+def targets(random: Random, start: int, *, late: int | None = None) -> list[Target]:
+    """
+    Return a few targets of one job or two, scraped for a while from `start` on.
+
+    `late` is how many milliseconds after their slots the scrapes are; None lets each be a little late or not.
+    """
+    return [_target(random, start, job, number, late) for job in ("vllm", "api") for number in range(2)]
 
 
-def _target(random: Random, start: int, job: str, number: int) -> Target:
+def _target(random: Random, start: int, job: str, number: int, late: int | None) -> Target:
     own = {"job": job, "instance": f"i{number}"}
     walks = {}
     for name, shape, label in (
@@ -112,19 +116,19 @@ def _target(random: Random, start: int, job: str, number: int) -> Target:
             (("1", "1.0", "2", "+Inf", "x"), ("1", "2", "3", "4", ""), ("-1", "0", "2", "inf", "1e2"))
         )
         histograms.append((_buckets("odd_bucket", own, bounds), Histogram(random, odd=True)))
-    return Target(walks, histograms, _times(random, start))
+    return Target(walks, histograms, _times(random, start, late))
 
 
 def _buckets(name: str, own: Mapping[str, str], bounds: tuple[str, ...]) -> list[Labels]:
     return [Labels.of(own, __name__=name, le=bound) for bound in bounds]
 
 
-def _times(random: Random, start: int) -> list[int]:
+def _times(random: Random, start: int, late: int | None) -> list[int]:
     interval = random.choice((10_000, 15_000, 30_000))
-    first = start + random.choice((0, 0, 3_217))
+    first = start + (random.choice((0, 0, 3_217)) if late is None else late)
     times = range(first, start + ROWS_MINUTES * MINUTE, interval)
     # Now and then a scrape is late, or left out altogether, without a marker.
-    return [at + random.choice((0, 0, 0, 1)) for at in times if random.random() > 0.02]
+    return [at + (random.choice((0, 0, 0, 1)) if late is None else 0) for at in times if random.random() > 0.02]
 
 
 def fill(window: Window, found: list[Target]) -> list[tuple[Labels, list[tuple[int, float]]]]:

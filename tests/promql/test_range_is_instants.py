@@ -32,7 +32,7 @@ _ENGINE = Engine(_window())
 @settings(max_examples=300, deadline=None)
 def test_an_instant_query_answers_as_the_range_query_does_at_that_time(seed: int, start: int, step: int) -> None:
     # What start() and end() mean differs between the two: they are fixed to times.
-    text = Expressions(Random(seed)).any().replace("@middle@", "600")  # noqa: S311
+    text = Expressions(Random(seed)).any().replace("@middle@", "600")  # noqa: S311 - repeatable
     plan = parse(text.replace("start()", "300").replace("end()", "900"))
     times = [start + step * number for number in range(_STEPS)]
     instants = [_instant(plan, at) for at in times]
