@@ -110,18 +110,21 @@ class _Reader:
         self._data = memoryview(data)
 
     def integers(self, count: int) -> Sequence[int]:
-        return self._take(array("q"), count)
+        taken = array("q")
+        self._fill(taken, count)
+        return taken
 
     def floats(self, count: int) -> Sequence[float]:
-        return self._take(array("d"), count)
+        taken = array("d")
+        self._fill(taken, count)
+        return taken
 
-    def _take(self, into: Any, count: int) -> Any:
+    def _fill(self, into: "array[Any]", count: int) -> None:
         size = into.itemsize * count
         into.frombytes(self._data[:size])
         if len(into) != count:
             raise ValueError("too short")
         self._data = self._data[size:]
-        return into
 
 
 _Stored = tuple[Labels, bool, int, Sequence[float]]
