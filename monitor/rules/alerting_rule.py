@@ -11,7 +11,7 @@ from monitor.rules.alerting import ActiveAlert, AlertState, Found, absent, seen
 from monitor.rules.context import Context, Vector
 from monitor.rules.errors import RuleError
 from monitor.rules.restore import restored
-from monitor.rules.spec import AlertingRule
+from monitor.rules.spec import AlertingRule, overlay
 from monitor.template import Template, TemplateData, parse
 
 log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class AlertingRuleRun:
                 raise RuleError(
                     f"vector contains metrics with the same labelset after applying alert labels: {identity}"
                 )
-            found[identity] = Found(identity, value, Labels.of(_expand(self._annotations, data)))
+            found[identity] = Found(identity, value, overlay({}, _expand(self._annotations, data)))
         return found
 
     def _advance(self, found: Mapping[Labels, Found], at: Instant) -> dict[Labels, ActiveAlert]:

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 from pydantic import Field
 
-from monitor.model.labels import Labels
 from monitor.rules.spec import AlertingRule, RecordingRule, Rule, RuleGroup, overlay
 from monitor.yamldoc.compose import read_document
 from monitor.yamldoc.kinds import Duration, Integer, LabelName, Text
@@ -194,7 +193,7 @@ class _Reader:
         if rule.record:
             yield RecordingRule(rule.record, rule.expr, labels, node.place.line)
         else:
-            annotations = Labels.of(rule.annotations)
+            annotations = overlay({}, rule.annotations)
             yield AlertingRule(
                 rule.alert, rule.expr, rule.for_, rule.keep_firing_for, labels, annotations, node.place.line
             )

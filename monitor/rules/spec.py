@@ -14,7 +14,8 @@ class AlertingRule:
     An alert: `expr` finds it, it fires when it has been found for `for_`, and stays `keep_firing_for` after.
 
     `labels` and `annotations` are templates; the group's labels lie under `labels` already. An empty value in `labels`
-    stands for "remove the label" and is therefore kept (`overlay`). Durations are milliseconds.
+    stands for "remove the label" and is therefore kept (`overlay`); one in `annotations` is an annotation like any
+    other. Durations are milliseconds.
     `line` is where the rule begins in its file, 0 when it has none.
     """
 
