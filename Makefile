@@ -30,8 +30,8 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(PARTS)
 
-conformance: $(READY)
-	$(BIN)/pytest --quiet tests/conformance
+conformance: $(READY)   ## PromQL against Prometheus' cases, and random expressions beside the real ones
+	VLLM_MONITOR_EXPRESSIONS=3000 $(BIN)/pytest --quiet -s tests/conformance tests/differential
 
 pictures: $(READY)       ## docs/demo.svg, from the demo itself
 	$(BIN)/python -m docs.pictures

@@ -149,16 +149,17 @@ class Expressions:
 
     def _with_scalar(self, depth: int) -> str:
         random = self._random
-        sides = [self.vector(depth), self.scalar(depth)]
-        random.shuffle(sides)
         operator = random.choice((*_ARITHMETIC, *_COMPARISON, *(f"{one} bool" for one in _COMPARISON)))
+        # A remainder makes much of the last bit.
+        sides = [self.selector() if operator == "%" else self.vector(depth), self.scalar(depth)]
+        random.shuffle(sides)
         return f"({sides[0]} {operator} {sides[1]})"
 
     def _between(self, depth: int) -> str:
         random = self._random
         operator = random.choice((*_ARITHMETIC, *_COMPARISON, *(f"{one} bool" for one in _COMPARISON)))
         left, right = self.vector(depth), self.vector(depth)
-        if "std" in left + right:
+        if "std" in left + right or operator == "%":
             # Their last bit depends on the order of the series, and a difference may be nothing but that.
             left, right = self.selector(), self.selector()
         if random.random() < 0.4:
