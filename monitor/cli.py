@@ -89,6 +89,28 @@ def check(config: Annotated[Path, typer.Argument(help="A configuration file, or 
 
 
 @cli.command()
+def test(
+    files: Annotated[list[Path], typer.Argument(help="Files of unit tests, in promtool's format.")],
+    run: Annotated[
+        list[str] | None, typer.Option(help="Only tests whose names match the regular expression; may be repeated.")
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as JUnit's XML.")] = None,
+    diff: Annotated[bool, typer.Option("--diff", help="As promtool's; the difference is always shown.")] = False,  # noqa: ARG001 - taken so that its command lines work
+) -> None:
+    """Run promtool's unit tests of rules with the daemon's own engine; exit 1 when one fails."""
+    from rich.console import Console
+
+    from monitor.commands.test import RunPatternError, run_files, wanted
+
+    try:
+        good = run_files(files, wanted(run or ()), junit, Console(), Console(stderr=True))
+    except (RunPatternError, OSError) as err:
+        _fail(str(err))
+    if not good:
+        raise typer.Exit(1)
+
+
+@cli.command()
 def demo(
     scenario: Annotated[str, typer.Option(help="What the simulated vLLM lives through.")] = "overload",
     seconds: Annotated[float, typer.Option(help="About how long it may take; 0: as fast as it goes.")] = 20.0,
@@ -121,6 +143,40 @@ def healthcheck(
     if found:
         _fail(found)
     print("healthy")
+
+
+@cli.command()
+def query(
+    expr: Annotated[str, typer.Argument(help="A PromQL expression.")],
+    *,
+    time: Annotated[str | None, typer.Option(help="When: RFC 3339, or seconds since 1970; now.")] = None,
+    range_: Annotated[str | None, typer.Option("--range", help="Ask for all of the last 1h, say.")] = None,
+    step: Annotated[str | None, typer.Option(help="How far apart the points of a range are; a 250th of it.")] = None,
+    end: Annotated[str | None, typer.Option(help="When the range ends; now.")] = None,
+    url: Annotated[str | None, typer.Option(help="A daemon, or a Prometheus; http://127.0.0.1:9109.")] = None,
+    openmetrics: Annotated[
+        Path | None, typer.Option(help="Ask a page in a file (- is standard input) instead of a server.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as the HTTP API gives it.")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw the series of a range.")] = False,
+) -> None:
+    """Evaluate an expression: in a daemon, in a Prometheus, or over a page in a file."""
+    from monitor.commands.query import QueryError, answered, asked, source
+    from monitor.commands.show import form_of, remarks, show, terminal
+    from monitor.commands.usage import UsageError
+
+    try:
+        question, form = asked(expr, time, range_, step, end), form_of(json=json, plot=plot, is_range=bool(range_))
+        where = source(url, openmetrics)
+    except UsageError as err:
+        raise typer.BadParameter(str(err)) from err
+    try:
+        answer = answered(question, where)
+    except QueryError as err:
+        _fail(str(err))
+    show(answer, form, question.step, terminal())
+    for line in remarks(answer):
+        print(line, file=sys.stderr)
 
 
 def _fail(message: str) -> None:
