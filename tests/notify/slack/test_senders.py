@@ -32,7 +32,7 @@ from tests.slackstub.workspace import CHANNEL, TOKEN
 
 NOTE = note(queue())
 # Long, so that a busy machine is not taken for a silent Slack; short where silence is what is tested.
-PATIENCE, IMPATIENCE = 10 * SECOND, 300
+PATIENCE, IMPATIENCE = 10 * SECOND, 1_500
 Make = Callable[..., Notifier]
 
 
