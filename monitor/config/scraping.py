@@ -12,7 +12,7 @@ from monitor.model.labels import EMPTY
 from monitor.yamldoc.kinds import Boolean, Count, LabelSet, Size, Text
 from monitor.yamldoc.section import Section
 
-BODY_SIZE_LIMIT = 64 * 1024 * 1024
+BODY_SIZE_LIMIT = 10 * 1024 * 1024
 PROTOCOLS = ("PrometheusText0.0.4", "PrometheusText1.0.0", "OpenMetricsText0.0.1", "OpenMetricsText1.0.0")
 
 

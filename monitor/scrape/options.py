@@ -59,7 +59,7 @@ class ScrapeOptions:
     scrape_timeout: Duration = 5 * SECOND
     honor_labels: bool = False
     honor_timestamps: bool = True
-    body_size_limit: int = 64 * MEBIBYTE
+    body_size_limit: int = 10 * MEBIBYTE
     sample_limit: int = 0
     label_limits: LabelLimits = NO_LIMITS
     authorization: Authorization | None = None

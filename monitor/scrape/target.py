@@ -16,6 +16,7 @@ from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.sample import Metadata
 from monitor.model.target import Target
 from monitor.scrape.appender import Storage
+from monitor.scrape.bounds import check_bounds
 from monitor.scrape.content import format_of
 from monitor.scrape.errors import PageError, Reason, ScrapeError
 from monitor.scrape.labels import LabelMaker
@@ -169,6 +170,7 @@ class ScrapeLoop:
         if not answer.body:
             # As in Prometheus: a page without anything is a good page, whatever its Content-Type.
             return self._reader.read(b"", TEXT)
+        check_bounds(answer.body, self.options.body_size_limit)
         return self._reader.read(answer.body, format_of(answer.content_type, self.options.fallback_scrape_protocol))
 
     def _write(self, at: Instant, page: Page, result: ScrapeResult) -> None:

@@ -14,7 +14,7 @@ from monitor.model.sample import MetricType, is_stale
 from monitor.model.target import Target
 from monitor.scrape.errors import Reason, ScrapeError
 from monitor.scrape.labels import LabelLimits
-from monitor.scrape.options import ScrapeOptions
+from monitor.scrape.options import MEBIBYTE, ScrapeOptions
 from monitor.scrape.target import REPORT, Answer, Health, ScrapeLoop, ScrapeResult
 from monitor.storage.window import Window
 
@@ -244,3 +244,10 @@ def test_timed_series_that_are_gone_take_no_room_for_ever() -> None:
         life.loop.scrape(at)
         life.window.prune(at + life.window.retention)
     assert [owner for owner in life.window.owners() if owner != life.loop.owner] == []
+
+
+def test_a_small_body_that_is_costly_to_read_fails_the_scrape_before_it_is_read() -> None:
+    life = Life("a 1\n", "\n" * MEBIBYTE, "a 2\n", options=ScrapeOptions(body_size_limit=2 * MEBIBYTE))
+    assert [result.up for result in life.results] == [True, False, True]
+    assert life.results[1].reason is Reason.BODY_TOO_LARGE
+    assert life.samples("a") == {1: 1, 2: "stale", 3: 2}
