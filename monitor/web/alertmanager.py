@@ -164,7 +164,7 @@ class AlertmanagerApi:
             raise bodies.BodyError(what, bodies.WRONG_TYPE, 422) from err
         silence = self._alerting().muting.silences.get(silence_id)
         if silence is None:
-            raise SilenceNotFoundError
+            raise RefusedError("", 404)
         return silence
 
     def _shown(
@@ -254,4 +254,4 @@ def _misshapen(err: bodies.BodyError) -> Response:
 
 def _refused(err: Exception) -> Response:
     status = 404 if isinstance(err, SilenceNotFoundError) else getattr(err, "status", 400)
-    return _answer(str(err), status)
+    return _answer(str(err), status) if str(err) else Response(status=status)
