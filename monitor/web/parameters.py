@@ -26,10 +26,10 @@ Values = Mapping[str, str]
 def parse_time(text: str) -> Instant:
     """Return an instant given in Unix seconds or as RFC 3339. Raises ValueError."""
     if _NUMBER.fullmatch(text):
-        seconds = float(text)
+        part, seconds = math.modf(float(text))
         if abs(seconds) * 1000 < _LARGEST:
-            # Half a millisecond goes up, away from zero.
-            return int(math.copysign(math.floor(abs(seconds) * 1000 + 0.5), seconds))
+            # Half a millisecond is rounded away from zero.
+            return int(seconds) * 1000 + int(math.copysign(math.floor(abs(part) * 1000 + 0.5), part))
     found = _RFC3339.fullmatch(text)
     if found is not None:
         whole, fraction, zone = found.groups()

@@ -122,7 +122,7 @@ def _period() -> tuple[Instant, Instant]:
 
 def _parsed(text: str) -> Plan:
     if not text.strip():
-        raise ApiError("unknown position: parse error: no expression found in input")
+        raise ApiError(f"{'1:1' if text else 'unknown position'}: parse error: no expression found in input")
     try:
         return parse(text)
     except PromqlError as err:

@@ -63,7 +63,8 @@ def _matchers(text: str) -> tuple[Matcher, ...]:
 def _check_plain(text: str) -> None:
     """Raise ApiError when something stands beside the name and the braces of a selector."""
     found = list(tokens(text))
-    braces = found[1:] if found and found[0].kind is Kind.NAME else found
+    named = bool(found) and found[0].kind is Kind.NAME and not _is_number(found[0])
+    braces = found[1:] if named else found
     closing = next((index for index, token in enumerate(braces) if token.text == "}"), len(braces))
     beside = braces[closing + 1 :] if braces and braces[0].text == "{" else braces
     if not found:
@@ -80,7 +81,13 @@ def _place(token: Token) -> str:
 def _named(token: Token) -> str:
     if token.kind is Kind.OPERATOR:
         return f"<op:{token.text}>"
+    if token.kind is Kind.NUMBER or _is_number(token):
+        return f'number "{token.text}"'
     return f"<{token.text}>" if token.kind is Kind.NAME else f'"{token.text}"'
+
+
+def _is_number(token: Token) -> bool:
+    return token.text.lower() in ("inf", "nan")
 
 
 def parse_error(err: PromqlError) -> str:
