@@ -19,6 +19,7 @@ from monitor.build import Builder, Parts
 from monitor.clock import Clock
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher
+from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, Duration, to_seconds
 from monitor.notify.lane import Attempt
@@ -30,6 +31,7 @@ from monitor.state import State
 from monitor.storage.db import StateError
 from monitor.storage.window import Window
 from monitor.timetable import Timetable
+from monitor.web.alertmanager import Alerting, AlertmanagerApi
 from monitor.web.application import create_app
 from monitor.web.information import Information
 from monitor.web.queries import Queries
@@ -79,6 +81,7 @@ class App:
         self._running: Running | None = None
         self._server: Server | None = None
         self._state: State | None = None
+        self._dispatching: Dispatching | None = None
 
     def start(self) -> int:
         """Start everything and return the port of the HTTP side. Raises StartError, and then nothing runs."""
@@ -92,7 +95,8 @@ class App:
             self._server = self._listen(config)
         except (StateError, OSError) as err:
             raise StartError(str(err)) from err
-        self._running = self._assemble(parts, Dispatcher(config.route, parts.integrations, log=self._state.log))
+        self._dispatching = Dispatching(config, parts.integrations, self._state.log, self._state.silences)
+        self._running = self._assemble(parts, self._dispatching.dispatcher)
         self._state.restore(self._running.pipeline, self._clock.now())
         self._server.start()
         self._running.timetable.start()
@@ -145,6 +149,13 @@ class App:
             list(pipeline.manager.groups), list(pipeline.loops), running.timetable.first_round_done.is_set()
         )
 
+    def alerting(self) -> Alerting | None:
+        """Return what the HTTP side shows of dispatch, or None when nothing runs."""
+        running = self._running
+        if running is None or self._dispatching is None:
+            return None
+        return self._dispatching.alerting(running.timetable.look)
+
     def _assemble(self, parts: Parts, dispatcher: Dispatcher) -> Running:
         journal = self._state.journal if self._state is not None else None
         pipeline = self._builder.assemble(parts, dispatcher, self._report, journal)
@@ -156,7 +167,8 @@ class App:
         dispatcher = old.pipeline.dispatcher
         orphans = parts.manager.take_over(old.parts.manager, now)
         dispatcher.insert(orphans, now)
-        dispatcher.reconfigure(parts.config.route, parts.integrations, (), now)
+        if self._dispatching is not None:
+            self._dispatching.reconfigure(parts.config, parts.integrations, now)
         new = self._assemble(parts, dispatcher)
         new.pipeline.outbox.take_over(old.pipeline.outbox)
         for key, loop in old.parts.loops.items():
@@ -174,7 +186,8 @@ class App:
         routes = Routes(self, self._registry, self._count_alerts)
         queries = Queries(self._window, self._engine, self._clock)
         information = Information(self, self._window, self._clock, __version__, self._clock.now())
-        app = create_app(routes, queries, information)
+        alertmanager = AlertmanagerApi(self, self._clock, self._clock.now(), __version__)
+        app = create_app(routes, queries, information, alertmanager.blueprint())
         return Server(app, config.web.listen.host, config.web.listen.port)
 
     def _engine(self, lookback: Duration, seconds: float) -> Engine:

@@ -7,9 +7,11 @@ from typing import Any
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.nflog import Entry
 from monitor.dispatch.notification import Notification, Reason
+from monitor.dispatch.silence import Silence
 from monitor.model.alert import Alert
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
+from monitor.model.matcher import Matcher, MatchType
 from monitor.model.sample import format_value
 from monitor.rules.alerting import ActiveAlert, AlertState
 
@@ -89,6 +91,26 @@ def delivery_of(integration: str, text: str) -> Delivery:
             id=body["id"],
         ),
     )
+
+
+def silence_text(silence: Silence) -> str:
+    return json.dumps(
+        {
+            "id": silence.id,
+            "matchers": [(matcher.name, matcher.type.value, matcher.value) for matcher in silence.matchers],
+            "starts_at": silence.starts_at,
+            "ends_at": silence.ends_at,
+            "created_by": silence.created_by,
+            "comment": silence.comment,
+            "updated_at": silence.updated_at,
+        }
+    )
+
+
+def silence_of(text: str) -> Silence:
+    body = json.loads(text)
+    matchers = tuple(Matcher(name, MatchType(kind), value) for name, kind, value in body["matchers"])
+    return Silence(**(body | {"matchers": matchers}))
 
 
 def _sets(sets: Iterable[Any]) -> frozenset[Labels]:

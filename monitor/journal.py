@@ -4,9 +4,20 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from monitor.codec import active_of, active_text, delivery_of, delivery_text, entry_of, entry_text, labels_text
+from monitor.codec import (
+    active_of,
+    active_text,
+    delivery_of,
+    delivery_text,
+    entry_of,
+    entry_text,
+    labels_text,
+    silence_of,
+    silence_text,
+)
 from monitor.dispatch.dispatcher import LOG_RETENTION, Delivery, Flush
 from monitor.dispatch.nflog import Entry, LogKey
+from monitor.dispatch.silence import Silence
 from monitor.model.instant import Instant
 from monitor.rules.manager import AlertKey, Kept
 from monitor.storage.db import AlertRow, Changes, Database, LetterRow, LogRow, StateError
@@ -49,6 +60,13 @@ class Journal:
     def settle(self, letter: str) -> None:
         self._write(Changes(settled=(letter,)))
 
+    def keep(self, silence: Silence) -> None:
+        """Keep a silence as it is now."""
+        self._write(Changes(silences=((silence.id, silence_text(silence)),)))
+
+    def drop(self, silence_id: str) -> None:
+        self._write(Changes(forgotten=(silence_id,)))
+
     @property
     def is_written(self) -> bool:
         """Whether the file holds everything that it should."""
@@ -68,6 +86,10 @@ class Journal:
         """Yield the deliveries that were not made, with the number of attempts that were begun, the oldest first."""
         for row in self._database.letters():
             yield delivery_of(row.integration, row.body), row.attempts
+
+    def silences(self) -> Iterator[Silence]:
+        for body in self._database.silences():
+            yield silence_of(body)
 
     def evaluated(self) -> Instant | None:
         return self._database.evaluated()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from monitor.clock import Clock
 from monitor.dispatch.nflog import NotificationLog
+from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
@@ -32,6 +33,7 @@ class State:
     journal: Journal
     alerts: tuple[Kept, ...]
     log: NotificationLog
+    silences: Silences
 
     @classmethod
     def open(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
@@ -61,7 +63,8 @@ class State:
             journal = Journal(database, metrics.state_failures.inc)
             entries = NotificationLog(dict(journal.notification_log(clock.now())))
             list(journal.letters())
-            return cls(folder, journal, tuple(journal.alerts()), entries)
+            silences = Silences(journal.silences(), journal)
+            return cls(folder, journal, tuple(journal.alerts()), entries, silences)
         except BaseException:
             database.close()
             raise

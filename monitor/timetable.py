@@ -60,6 +60,10 @@ class Timetable:
         self._schedule.stop()
         self._workers.stop()
 
+    def look(self) -> None:
+        """Look again at when the next group is due: somebody else has inserted alerts."""
+        self._plan_flush()
+
     def _first_round(self) -> None:
         at = self._now()
         landed = threading.Semaphore(0)

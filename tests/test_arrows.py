@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "journal": MIDDLE | {"rules", "dispatch", "codec"},
     "state": MIDDLE | {"rules", "dispatch", "journal", "metrics", "pipeline"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
+    "dispatching": MIDDLE | {"config", "dispatch", "web"},
     "replay": MIDDLE | {"pipeline"},
     "schedule": GROUND,
     "arrival": GROUND,

@@ -12,7 +12,7 @@ from monitor.build import Builder
 from monitor.clock import SystemClock, VirtualClock, monotonic_seconds
 from monitor.config.config import Config
 from monitor.config.flags import Flags, from_flags
-from monitor.dispatch.dispatcher import Dispatcher
+from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, slot_at_or_before, to_seconds
 from monitor.notify.lane import Attempt
@@ -68,7 +68,7 @@ class Stage:
         self._states: dict[str, AlertState] = {}
         builder = Builder(self._clock, Window(), Metrics(CollectorRegistry(), __version__))
         parts = builder.build(config, console=console)
-        self._pipeline = builder.assemble(parts, Dispatcher(config.route, parts.integrations), self._report)
+        self._pipeline = builder.assemble(parts, Dispatching(config, parts.integrations).dispatcher, self._report)
 
     def introduce(self, scenario: Scenario, url: str) -> None:
         told = "Slack is told" if self._to_slack else "what Slack would be told is printed here"

@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass, replace
 
 from monitor.model.alert import Alert
-from monitor.model.instant import Instant
+from monitor.model.instant import Duration, Instant
 from monitor.model.labels import Labels
 
 
@@ -58,6 +58,20 @@ class AlertStore:
     def get(self, labels: Labels) -> Stored | None:
         with self._lock:
             return self._stored.get(labels)
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: everything moves along."""
+        with self._lock:
+            self._stored = {
+                labels: replace(one, alert=_shifted(one.alert, by), updated_at=one.updated_at + by)
+                for labels, one in self._stored.items()
+            }
+            self.version += 1
+
+
+def _shifted(alert: Alert, by: Duration) -> Alert:
+    ends_at = None if alert.ends_at is None else alert.ends_at + by
+    return replace(alert, starts_at=alert.starts_at + by, ends_at=ends_at)
 
 
 def _overlap(old: Alert, new: Alert) -> bool:

@@ -63,19 +63,25 @@ class LetterRow:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What one step of the pipeline has changed. `evaluated` is its time, 0 when nothing was evaluated."""
+    """
+    What one step has changed. `evaluated` is the time of one of the pipeline, 0 when nothing was evaluated.
+
+    `silences` are pairs of an id and a body, `forgotten` ids of silences.
+    """
 
     alerts: tuple[AlertRow, ...] = ()
     gone: tuple[tuple[str, str, str], ...] = ()
     log: tuple[LogRow, ...] = ()
     letters: tuple[LetterRow, ...] = ()
     settled: tuple[str, ...] = ()
+    silences: tuple[tuple[str, str], ...] = ()
+    forgotten: tuple[str, ...] = ()
     evaluated: Instant = 0
 
     @property
     def matter(self) -> bool:
         """Whether there is more to it than the time."""
-        return bool(self.alerts or self.gone or self.log or self.letters or self.settled)
+        return any((self.alerts, self.gone, self.log, self.letters, self.settled, self.silences, self.forgotten))
 
 
 class Database:
@@ -136,15 +142,6 @@ class Database:
         """Return the bodies of the silences, expired ones included."""
         return [body for (body,) in self._read("SELECT body FROM silence")]
 
-    def save_silence(self, silence: str, body: str) -> None:
-        """Write a silence over the one of the same id."""
-        with self._transaction() as run:
-            run.execute("INSERT OR REPLACE INTO silence VALUES (?, ?)", (silence, body))
-
-    def delete_silence(self, silence: str) -> None:
-        with self._transaction() as run:
-            run.execute("DELETE FROM silence WHERE id = ?", (silence,))
-
     def close(self) -> None:
         with self._translated(), self._lock:
             self._connection.close()
@@ -204,5 +201,7 @@ def _write(run: sqlite3.Connection, changes: Changes) -> None:
         [(row.id, row.integration, row.body, row.attempts) for row in changes.letters],
     )
     run.executemany("DELETE FROM outbox WHERE id = ?", [(letter,) for letter in changes.settled])
+    run.executemany("INSERT OR REPLACE INTO silence VALUES (?, ?)", changes.silences)
+    run.executemany("DELETE FROM silence WHERE id = ?", [(silence,) for silence in changes.forgotten])
     if changes.evaluated:
         run.execute("INSERT OR REPLACE INTO mark VALUES ('evaluated', ?)", (changes.evaluated,))

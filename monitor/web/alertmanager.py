@@ -33,7 +33,11 @@ _TRUE = frozenset(("true", "1", "yes", "ok", "y", "on", "selected", "checked", "
 
 @dataclass(frozen=True, slots=True)
 class Alerting:
-    """What the API shows: the parts of one configuration. `config` is that configuration in Alertmanager's words."""
+    """
+    What the API shows: the parts of one configuration.
+
+    `config` returns that configuration in Alertmanager's words; `changed` is called when alerts were inserted.
+    """
 
     dispatcher: Dispatcher
     store: AlertStore
@@ -41,7 +45,8 @@ class Alerting:
     route: Route
     receivers: tuple[str, ...]
     resolve_timeout: Duration
-    config: str
+    config: Callable[[], str]
+    changed: Callable[[], None]
 
 
 class AlertingDaemon(Protocol):
@@ -90,6 +95,7 @@ class AlertmanagerApi:
         posted = bodies.alerts(_body(), now, alerting.resolve_timeout)
         alerting.dispatcher.insert(posted.ending, now)
         alerting.dispatcher.insert(posted.endless, now, timeout=True)
+        alerting.changed()
         if posted.problems:
             raise RefusedError("\n".join(posted.problems))
         return Response(status=200)
@@ -137,7 +143,7 @@ class AlertmanagerApi:
         return _answer([{"name": name} for name in self._alerting().receivers])
 
     def get_status(self) -> Response:
-        return _answer(views.status(self._alerting().config, self._started_at, self._version))
+        return _answer(views.status(self._alerting().config(), self._started_at, self._version))
 
     def _paths(self) -> Iterator[tuple[str, str, Callable[..., Response]]]:
         yield "/alerts", "GET", self.get_alerts

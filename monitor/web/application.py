@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 
-from flask import Flask, Response, request
+from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from monitor.web.answer import failure
@@ -23,14 +23,16 @@ _BOTH = ("GET", "POST")
 View = Callable[..., Response]
 
 
-def create_app(routes: Routes, queries: Queries, information: Information) -> Flask:
-    """Return the WSGI application."""
+def create_app(routes: Routes, queries: Queries, information: Information, *more: Blueprint) -> Flask:
+    """Return the WSGI application; `more` are paths that answer for themselves."""
     app = Flask("vllm-monitor", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = LARGEST_BODY_BYTES
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.merge_slashes = False
     for path, methods, view in _paths(routes, queries, information):
         app.add_url_rule(path, path, view, methods=methods)
+    for blueprint in more:
+        app.register_blueprint(blueprint)
     app.register_error_handler(ApiError, failure)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(Exception, _broken)

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from monitor.build import Builder
 from monitor.clock import VirtualClock
 from monitor.config.config import Config
-from monitor.dispatch.dispatcher import Dispatcher
+from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.notify.lane import Attempt
 from monitor.pipeline import Pipeline
@@ -49,7 +49,7 @@ class Stage:
     def __post_init__(self) -> None:
         builder = Builder(self.clock, Window(), Metrics(CollectorRegistry(), "test"))
         parts = builder.build(self.config)
-        dispatcher = Dispatcher(self.config.route, parts.integrations)
+        dispatcher = Dispatching(self.config, parts.integrations).dispatcher
         self.pipeline: Pipeline = builder.assemble(parts, dispatcher, self.attempts.append)
 
     def states(self) -> dict[str, AlertState]:

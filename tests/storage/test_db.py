@@ -51,6 +51,16 @@ def test_steps_are_applied_in_their_order(tmp_path: Path) -> None:
     database.close()
 
 
+def test_a_silence_is_written_over_the_one_of_its_id_and_forgotten_by_it(tmp_path: Path) -> None:
+    first = Database(tmp_path)
+    first.commit([Changes(silences=(("1", "first"), ("2", "second"))), Changes(silences=(("1", "changed"),))])
+    first.commit([Changes(forgotten=("2",))])
+    first.close()
+    again = Database(tmp_path)
+    assert again.silences() == ["changed"]
+    again.close()
+
+
 def test_a_step_that_cannot_be_written_leaves_nothing_of_itself_behind(tmp_path: Path) -> None:
     database = Database(tmp_path)
     bad = replace(LOG, at="not a time" * 3, body=None)  # type: ignore[arg-type]  # what the schema refuses

@@ -45,7 +45,8 @@ class FakeDaemon:
             config.route,
             tuple(receivers),
             config.global_.resolve_timeout,
-            as_alertmanager(config),
+            lambda: as_alertmanager(config),
+            lambda: None,
         )
 
     def alerting(self) -> Alerting:
