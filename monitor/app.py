@@ -4,7 +4,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prometheus_client import (
     CollectorRegistry,
@@ -16,7 +16,8 @@ from prometheus_client import (
 
 from monitor import __version__
 from monitor.build import Builder, Parts
-from monitor.clock import Clock
+from monitor.clock import Clock, boot_milliseconds
+from monitor.clockwatch import ClockWatch
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher
 from monitor.dispatching import Dispatching
@@ -43,6 +44,8 @@ log = logging.getLogger(__name__)
 
 # SIGTERM ends the daemon within five seconds: this much of them is for what still waits in the lanes.
 PATIENCE_SECONDS = 3.0
+LOOK_SECONDS = 1.0
+IDLE_SECONDS = 0.05
 
 
 class StartError(Exception):
@@ -78,6 +81,7 @@ class App:
         self._metrics.watch_size(self._window.size)
         self._builder = Builder(clock, self._window, self._metrics)
         self._lock = threading.Lock()
+        self._stopping = threading.Event()
         self._running: Running | None = None
         self._server: Server | None = None
         self._state: State | None = None
@@ -99,7 +103,8 @@ class App:
         self._running = self._assemble(parts, self._dispatching.dispatcher)
         self._state.restore(self._running.pipeline, self._clock.now())
         self._server.start()
-        self._running.timetable.start()
+        self._begin(self._running)
+        threading.Thread(target=self._watch_clock, name="clock", daemon=True).start()
         self._accepted()
         log.info("started", extra={"version": __version__, "listen": f"{config.web.listen.host}:{self._server.port}"})
         return self._server.port
@@ -128,6 +133,7 @@ class App:
 
     def stop(self) -> None:
         """Stop in the order of the data: no new scrapes, then no evaluations, then the lanes, then the rest."""
+        self._stopping.set()
         with self._lock, contextlib.ExitStack() as stack:
             running, self._running = self._running, None
             if self._state is not None:
@@ -161,6 +167,10 @@ class App:
         pipeline = self._builder.assemble(parts, dispatcher, self._report, journal)
         return Running(parts, pipeline, Timetable(pipeline, self._save_window))
 
+    def _begin(self, running: Running) -> None:
+        running.pipeline.outbox.start(self._clock.now)
+        running.timetable.start()
+
     def _replace(self, old: Running, parts: Parts) -> None:
         now = self._clock.now()
         old.timetable.stop()
@@ -176,7 +186,44 @@ class App:
                 loop.stop(now)
         parts.appender.retire(parts.appender.owners - parts.manager.owners, now)
         self._running = new
-        new.timetable.start()
+        self._begin(new)
+
+    def _watch_clock(self) -> None:
+        watch = ClockWatch(self._clock.now, boot_milliseconds)
+        while not self._stopping.wait(LOOK_SECONDS):
+            by = watch.stepped()
+            if by:
+                self.clock_was_set(by)
+
+    def clock_was_set(self, by: Duration) -> None:
+        """
+        Go on as if the clock had always been what it is now: samples, alerts, groups and letters move along.
+
+        So a step in either direction makes no hole, no burst, and no alert that nobody deserves.
+        """
+        with self._lock:
+            old = self._running
+            if old is None:
+                return
+            log.warning("the clock was set", extra={"by_seconds": to_seconds(by)})
+            self._metrics.clock_steps.inc()
+            old.timetable.stop()
+            self._wait_for_scrapes(old.timetable)
+            pipeline = old.pipeline
+            for part in (self._window, pipeline.manager, pipeline.outbox):
+                part.shift(by)
+            flush = pipeline.dispatcher.shift(by)
+            if self._state is not None:
+                self._state.journal.commit(*pipeline.manager.changes(), flush)
+            self._running = replace(old, timetable=Timetable(pipeline, self._save_window))
+            self._running.timetable.start()
+
+    def _wait_for_scrapes(self, timetable: Timetable) -> None:
+        # A row that is written after its block has moved would stand in the future, and refuse all that follow.
+        for _ in range(round(PATIENCE_SECONDS / IDLE_SECONDS)):
+            if timetable.is_idle():
+                return
+            self._stopping.wait(IDLE_SECONDS)
 
     def _save_window(self) -> None:
         if self._state is not None:

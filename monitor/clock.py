@@ -36,3 +36,8 @@ class VirtualClock:
 def monotonic_seconds() -> float:
     """Return seconds on a clock that never steps: for measuring how long something took."""
     return time.perf_counter()
+
+
+def boot_milliseconds() -> Duration:
+    """Return the time since the machine started, its sleep included; nobody sets this clock."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000

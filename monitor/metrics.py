@@ -69,6 +69,7 @@ class Metrics:
         self.alerts = Gauge("vllm_monitor_alerts", "Alerts by state.", ["state"], registry=registry)
 
     def _life(self, registry: CollectorRegistry) -> None:
+        self.clock_steps = Counter("vllm_monitor_clock_steps", "Times somebody set the clock.", registry=registry)
         self.state_failures = Counter(
             "vllm_monitor_state_write_failures", "Times the state file could not be written.", registry=registry
         )

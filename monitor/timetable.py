@@ -53,12 +53,16 @@ class Timetable:
             self._schedule.every(interval, EVALUATE, partial(self._evaluate, interval))
         self._schedule.every(SAVE_EVERY, SAVE, lambda _: self._save())
         self._schedule.start()
-        self._pipeline.outbox.start(self._now)
 
     def stop(self) -> None:
         """Start nothing any more. Scrapes under way may end later; nobody waits for them."""
         self._schedule.stop()
         self._workers.stop()
+
+    def is_idle(self) -> bool:
+        """Whether no scrape is under way."""
+        with self._lock:
+            return not self._busy
 
     def look(self) -> None:
         """Look again at when the next group is due: somebody else has inserted alerts."""

@@ -13,7 +13,7 @@ import pytest
 
 NEWER = Path(os.environ.get("VLLM_MONITOR_ENGINES", Path(__file__).parent.parent / ".engines"))
 HOW = {
-    "": "apt-get install prometheus prometheus-alertmanager",
+    "": "apt-get install prometheus prometheus-alertmanager faketime",
     "newer": "put Prometheus 3 and Alertmanager 0.33 below .engines/usr/bin, or set VLLM_MONITOR_ENGINES",
 }
 
@@ -32,3 +32,16 @@ def engine(program: str, suite: str = "") -> str:
     if os.environ.get("CI"):
         pytest.fail(message)
     pytest.skip(message)
+
+
+def faketime(offset: Path) -> dict[str, str]:
+    """Return the environment in which a process has its wall clock off by what the file `offset` says, at any time."""
+    libraries = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    if not libraries:
+        return {"LD_PRELOAD": engine("faketime")}
+    return {
+        "LD_PRELOAD": str(libraries[0]),
+        "FAKETIME_TIMESTAMP_FILE": str(offset),
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }

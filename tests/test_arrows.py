@@ -43,6 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "replay": MIDDLE | {"pipeline"},
     "schedule": GROUND,
     "arrival": GROUND,
+    "clockwatch": GROUND,
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }
 TOP = ("build", "app", "commands", "cli")

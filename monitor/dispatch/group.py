@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from monitor.dispatch.route import Route
 from monitor.model.alert import Alert
-from monitor.model.instant import Instant
+from monitor.model.instant import Duration, Instant
 from monitor.model.labels import INSTANCE, JOB, Labels
 
 
@@ -48,6 +48,12 @@ class AggregationGroup:
     def in_order(self) -> tuple[Alert, ...]:
         """Return the alerts in the order people read them."""
         return tuple(sorted(self.alerts.values(), key=_reading_order))
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: everything moves along."""
+        if self.due_at is not None:
+            self.due_at += by
+        self.alerts = {labels: alert.shifted(by) for labels, alert in self.alerts.items()}
 
     def settle(self, flushed: Iterable[Alert], now: Instant) -> None:
         """

@@ -1,7 +1,7 @@
 """The notification log: who was last told what, and when."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from monitor.dispatch.notification import Reason
 from monitor.model.instant import Duration, Instant
@@ -35,6 +35,10 @@ class NotificationLog:
         """Say whether the last that this integration heard of the alert is that it fires."""
         entry = self.entries.get((group_key, integration))
         return entry is not None and labels in entry.firing
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: the entries move along."""
+        self.entries = {key: replace(entry, at=entry.at + by) for key, entry in self.entries.items()}
 
     def expire(self, before: Instant) -> None:
         """Drop the entries older than `before`."""

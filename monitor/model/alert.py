@@ -1,9 +1,9 @@
 """An alert on its way from the rules to a receiver."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
-from monitor.model.instant import Instant
+from monitor.model.instant import Duration, Instant
 from monitor.model.labels import ALERT_NAME, Labels
 
 
@@ -27,6 +27,15 @@ class Alert:
     @property
     def name(self) -> str:
         return self.labels.value(ALERT_NAME)
+
+    def shifted(self, by: Duration) -> "Alert":
+        """Return the alert with all its dates moved."""
+        return replace(
+            self,
+            starts_at=self.starts_at + by,
+            ends_at=None if self.ends_at is None else self.ends_at + by,
+            active_at=None if self.active_at is None else self.active_at + by,
+        )
 
     def resolved(self, now: Instant) -> bool:
         """Say whether the alert has ended by `now`."""

@@ -114,6 +114,15 @@ class Lane:
         with self.changed:
             return len(self._letters)
 
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: what waits, waits no longer and no shorter for it."""
+        with self.changed:
+            moved = {id(one): replace(one, not_before=one.not_before + by) for one in self._letters}
+            self._under_way = moved.get(id(self._under_way), self._under_way) if self._under_way else None
+            self._letters = [moved[id(one)] for one in self._letters]
+            self._quiet_until += by
+            self.changed.notify()
+
     def hand_over(self, successor: "Lane | None") -> None:
         """Give what waits to `successor`; an attempt under way ends here, and goes there too if it fails."""
         with self.changed:
@@ -135,6 +144,7 @@ class Lane:
             self._under_way = letter
         error = self._attempt(letter)
         with self.changed:
+            letter = self._under_way or letter
             self._under_way = None
             self._letters.remove(letter)
             if error is None or error.hopeless:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.notification import Notifier
-from monitor.model.instant import Instant, to_seconds
+from monitor.model.instant import Duration, Instant, to_seconds
 from monitor.notify.lane import Attempt, Lane, Ledger, Letter
 
 
@@ -59,6 +59,11 @@ class Outbox:
     def waiting(self) -> dict[str, int]:
         """Return how many deliveries wait in each lane."""
         return {name: lane.waiting() for name, lane in self._lanes.items()}
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: everything moves along."""
+        for lane in self._lanes.values():
+            lane.shift(by)
 
     def take_over(self, old: "Outbox") -> None:
         """Go on with what still waits in the lanes of `old`; what has no lane here has nobody to be told any more."""

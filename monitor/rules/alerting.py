@@ -38,6 +38,17 @@ class ActiveAlert:
     resolved_at: Instant | None = None
     keep_firing_since: Instant | None = None
 
+    def shifted(self, by: Duration) -> "ActiveAlert":
+        """Return the alert with all its dates moved."""
+        fired, resolved, since = self.fired_at, self.resolved_at, self.keep_firing_since
+        return replace(
+            self,
+            active_at=self.active_at + by,
+            fired_at=None if fired is None else fired + by,
+            resolved_at=None if resolved is None else resolved + by,
+            keep_firing_since=None if since is None else since + by,
+        )
+
     @property
     def dates(self) -> tuple[object, ...]:
         """What must outlive the process: all but the value and the texts, which the next evaluation refreshes."""

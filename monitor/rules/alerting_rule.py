@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus
 
 from monitor.model.alert import Alert
-from monitor.model.instant import Instant, to_seconds
+from monitor.model.instant import MINUTE, Duration, Instant, to_seconds
 from monitor.model.labels import ALERT_NAME, METRIC_NAME, Labels
 from monitor.rules.alerting import ActiveAlert, AlertState, Found, absent, seen
 from monitor.rules.context import Context, Vector
@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 ALERTS = "ALERTS"
 ALERTS_FOR_STATE = "ALERTS_FOR_STATE"
 ALERT_STATE = "alertstate"
+# How long an alert that is not found proves nothing after a time without samples: the longest rate of the rules.
+BLIND: Duration = 5 * MINUTE
 
 
 class AlertingRuleRun:
@@ -74,6 +76,24 @@ class AlertingRuleRun:
         kept = ((old.labels, restored(old, self.spec.for_, down_at, now)) for old in alerts)
         self.active = {labels: alert for labels, alert in kept if alert is not None}
 
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: the alerts move along."""
+        self.active = {labels: alert.shifted(by) for labels, alert in self.active.items()}
+        self.trust_absence_from += by
+
+    def bridge(self, unseen: Duration, now: Instant) -> None:
+        """
+        Nothing was evaluated for so long (the machine slept): what nobody saw does not count towards `for`.
+
+        Prometheus counts it, and fires for a condition that it saw for a moment before and after.
+        """
+        self.active = {
+            labels: alert.shifted(unseen) if alert.state is AlertState.PENDING else alert
+            for labels, alert in self.active.items()
+        }
+        # The windows are empty now, so that most expressions find nothing although nothing is well.
+        self.trust_absence_from = max(self.trust_absence_from, now + BLIND)
+
     @property
     def state(self) -> AlertState:
         """The worst state of any alert of the rule."""
@@ -114,7 +134,9 @@ class AlertingRuleRun:
         return gone | there
 
     def _absent(self, old: ActiveAlert, at: Instant) -> ActiveAlert | None:
-        return old if at < self.trust_absence_from else absent(old, self.spec.keep_firing_for, at)
+        if at < self.trust_absence_from and old.state is not AlertState.INACTIVE:
+            return old
+        return absent(old, self.spec.keep_firing_for, at)
 
 
 def _log_moves(before: Mapping[Labels, ActiveAlert], after: Mapping[Labels, ActiveAlert]) -> None:

@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from monitor.model.alert import Alert
-from monitor.model.instant import Duration, Instant
+from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.rules.alerting import AlertState, absent
 from monitor.rules.alerting_rule import AlertingRuleRun
 from monitor.rules.context import Context
@@ -17,6 +17,9 @@ from monitor.rules.spec import AlertingRule, RuleGroup
 log = logging.getLogger(__name__)
 
 RuleRun = AlertingRuleRun | RecordingRuleRun
+# What is longer is no slow evaluation: the machine slept, or the process was stopped.
+LONGEST_PAUSE: Duration = MINUTE
+
 Owner = tuple[str, str, int]
 Stopwatch = Callable[[], float]
 
@@ -86,6 +89,10 @@ class Group:
         A rule that fails keeps its alerts as they are, tells nobody of them, and does not stop the others.
         """
         began = stopwatch()
+        unseen = at - self.last_evaluation - self.interval
+        if self.last_evaluation and unseen > max(LONGEST_PAUSE, 3 * self.interval):
+            for alerting in self.alerting:
+                alerting.bridge(unseen, at)
         alerts: list[Alert] = []
         for number, rule in enumerate(self.rules):
             started = stopwatch()
@@ -96,6 +103,13 @@ class Group:
                 alerts += rule.alerts(context)
         self.last_evaluation, self.evaluation_seconds = at, stopwatch() - began
         return alerts
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: everything moves along."""
+        for rule in self.alerting:
+            rule.shift(by)
+        self.verdicts = [replace(verdict, at=verdict.at + by) if verdict.at else verdict for verdict in self.verdicts]
+        self.last_evaluation += by if self.last_evaluation else 0
 
     def take_over(self, old: "Group") -> None:
         """

@@ -87,6 +87,11 @@ class Manager:
                 rule.restore((rows.pop(key).alert for key in mine), down_at, now)
                 rule.trust_absence_from = trust_absence_from
 
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: everything moves along."""
+        for group in self.groups:
+            group.shift(by)
+
     def _all(self) -> Iterator[Kept]:
         for group in self.groups:
             for rule in group.alerting:

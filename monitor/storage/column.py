@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
-from monitor.model.instant import Instant
+from monitor.model.instant import Duration, Instant
 from monitor.model.labels import Labels
 from monitor.model.sample import STALE, is_stale
 
@@ -192,6 +192,12 @@ class Block:
                     column.prune(base + cut)
                 self.view = (times[cut:], base + cut)
             return self._drop_ended()
+
+    def shift(self, by: Duration) -> None:
+        """Move every row in time."""
+        with self._writing:
+            times, base = self.view
+            self.view = (array("q", [at + by for at in times]), base)
 
     def _drop_ended(self) -> list[Column]:
         gone = [column for column in self.columns.values() if column.is_over]

@@ -52,6 +52,13 @@ class Window:
         with self._lock:
             return tuple((owner, block) for owner, block in self._blocks.items() if owner not in self._ended)
 
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: every sample moves along, as if it had been right all the time."""
+        with self._lock:
+            blocks = list(self._blocks.values())
+        for block in blocks:
+            block.shift(by)
+
     def select(self, matchers: Sequence[Matcher]) -> Sequence[Column]:
         """
         Return the series that satisfy all `matchers`, each label set once.

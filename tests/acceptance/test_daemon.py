@@ -1,23 +1,21 @@
 """The daemon as its users run it: a process, real sockets, signals."""
 
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
-from monitor.clock import SystemClock, monotonic_seconds
+from monitor.clock import SystemClock
 from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
+from tests.acceptance.daemon import daemon
 from tests.acceptance.stage import write_config
 from tests.slackstub.faults import Answer
 from tests.slackstub.stub import SlackStub
@@ -32,56 +30,6 @@ groups:
         labels: {severity: critical}
         annotations: {summary: "it <!channel> always fires on {{ $labels.instance }}"}
 """
-
-
-class Daemon:
-    """A `vllm-monitor run` of ours."""
-
-    def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
-        self.process = process
-        self._log = log
-        started = until(lambda: re.search(r"msg=started .*listen=\S+?:(\d+)", self.log), within=20)
-        self.url = f"http://127.0.0.1:{started[1]}"
-
-    @property
-    def log(self) -> str:
-        return self._log.read_text()
-
-    def get(self, path: str) -> str:
-        return requests.get(self.url + path, timeout=5).text
-
-    def data(self, path: str) -> Any:
-        return requests.get(self.url + path, timeout=5).json()["data"]
-
-    def post(self, path: str) -> tuple[int, str]:
-        answer = requests.post(self.url + path, timeout=10)
-        return answer.status_code, answer.text
-
-    def is_ready(self) -> bool:
-        return self.get("/-/ready") == "vllm-monitor is ready.\n"
-
-    def end(self, number: int = signal.SIGTERM) -> tuple[int, float]:
-        """Send the signal; return the exit code and the seconds until the end."""
-        began = monotonic_seconds()
-        self.process.send_signal(number)
-        return self.process.wait(timeout=15), monotonic_seconds() - began
-
-
-@contextmanager
-def daemon(folder: Path, *arguments: str, **environment: str) -> Iterator[Daemon]:
-    log = folder / "daemon.log"
-    command = [str(Path(sys.executable).with_name("vllm-monitor")), "run", *arguments]
-    with log.open("w") as output:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLACK_", "VLLM_MONITOR_"))}
-        process = subprocess.Popen(
-            command, cwd=folder, env=clean | environment, stdout=output, stderr=output, text=True
-        )
-    try:
-        yield Daemon(process, log)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
 
 
 @pytest.fixture

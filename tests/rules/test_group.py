@@ -197,3 +197,29 @@ def test_a_reload_resolves_the_alerts_of_rules_that_are_gone() -> None:
     bench.evaluate(1)
     (over,) = bench.build([AlertingRule("Other", "y")]).take_over(bench.manager, 2 * MINUTE)
     assert (over.name, over.starts_at, over.ends_at) == ("Down", MINUTE, 2 * MINUTE)
+
+
+def test_a_time_in_which_nobody_looked_does_not_count_towards_for() -> None:
+    bench = Bench([AlertingRule("Slow", "x", for_=3 * MINUTE)])
+    bench.query.answers["x"] = [(A, 1.0)]
+    told = {minute: bench.evaluate(minute) for minute in (1, 2, 60, 61, 62)}
+    assert told == {1: [], 2: [], 60: [], 61: ["a"], 62: ["a"]}
+
+
+def test_after_a_time_in_which_nobody_looked_absence_proves_nothing_for_five_minutes() -> None:
+    bench = Bench([DOWN])
+    bench.query.answers["x == 0"] = [(A, 0.0)]
+    bench.evaluate(1)
+    bench.query.answers["x == 0"] = []
+    told = {minute: bench.evaluate(minute) for minute in (60, 61, 64, 65)}
+    assert told == {60: ["a"], 61: ["a"], 64: ["a"], 65: ["A"]}
+
+
+def test_when_the_clock_is_set_everything_moves_along() -> None:
+    bench = Bench([AlertingRule("Slow", "x", for_=3 * MINUTE)])
+    bench.query.answers["x"] = [(A, 1.0)]
+    bench.evaluate(100)
+    bench.evaluate(101)
+    bench.manager.shift(-60 * MINUTE)
+    assert [bench.evaluate(minute) for minute in (42, 43)] == [[], ["a"]]
+    assert bench.manager.groups[0].verdicts[0].at == 43 * MINUTE
