@@ -11,6 +11,8 @@ from monitor.web.application import LARGEST_BODY_BYTES
 
 # However many queries run or wait, some threads are left for health and metrics.
 THREADS = gate.RUNNING + gate.WAITING + 4
+# How long a stop waits for answers under way.
+STOP_SECONDS = 1
 
 
 class Server:
@@ -27,4 +29,6 @@ class Server:
         self._thread.start()
 
     def stop(self) -> None:
+        # First the threads: one that is not done would wake a server that is gone.
+        self._server.task_dispatcher.shutdown(timeout=STOP_SECONDS)
         self._server.close()
