@@ -88,14 +88,15 @@ def check(config: Annotated[Path, typer.Argument(help="A configuration file, or 
     print(summary)
 
 
-@cli.command()
-def test(
+@cli.command("test")
+def unit_test(
     files: Annotated[list[Path], typer.Argument(help="Files of unit tests, in promtool's format.")],
     run: Annotated[
         list[str] | None, typer.Option(help="Only tests whose names match the regular expression; may be repeated.")
     ] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as JUnit's XML.")] = None,
-    diff: Annotated[bool, typer.Option("--diff", help="As promtool's; the difference is always shown.")] = False,  # noqa: ARG001 - taken so that its command lines work
+    # Taken so that promtool's command lines work.
+    diff: Annotated[bool, typer.Option("--diff", help="The difference is always shown.")] = False,  # noqa: ARG001
 ) -> None:
     """Run promtool's unit tests of rules with the daemon's own engine; exit 1 when one fails."""
     from rich.console import Console
