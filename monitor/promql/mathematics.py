@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable
 
+from monitor.promql.logarithms import ln, log2, log10
+
 Function = Callable[[float], float]
-_LN_2 = math.log(2)
-_LN_10 = math.log(10)
 
 
 def _guarded(function: Function, at_overflow: float = math.inf) -> Function:
@@ -18,26 +18,6 @@ def _guarded(function: Function, at_overflow: float = math.inf) -> Function:
             return math.copysign(at_overflow, value)
 
     return guarded
-
-
-def _ln(value: float) -> float:
-    if value > 0:
-        return math.log(value)
-    return -math.inf if value == 0 else math.nan
-
-
-def _log2(value: float) -> float:
-    # reference: Go, math/log10.go: so defined there, and powers of two are exact.
-    if not value > 0 or math.isinf(value):
-        return _ln(value)
-    fraction, exponent = math.frexp(value)
-    if fraction == 0.5:  # noqa: PLR2004 - a power of two
-        return float(exponent - 1)
-    return math.log(fraction) * (1 / _LN_2) + exponent
-
-
-def _log10(value: float) -> float:
-    return _log2(value) * (_LN_2 / _LN_10)
 
 
 def _whole(function: Callable[[float], int]) -> Function:
@@ -92,9 +72,9 @@ FLOAT_FUNCTIONS: dict[str, Function] = {
     "floor": _whole(math.floor),
     "exp": _exp,
     "sqrt": _guarded(math.sqrt),
-    "ln": _ln,
-    "log2": _log2,
-    "log10": _log10,
+    "ln": ln,
+    "log2": log2,
+    "log10": log10,
     "sgn": _sgn,
     "sin": _guarded(math.sin),
     "cos": _guarded(math.cos),

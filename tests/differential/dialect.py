@@ -50,7 +50,9 @@ _CHANGED_LATER = {
         "ours: .*many-to-one matching must be explicit.*; theirs: success"
     ),
 }
-NEWER = Dialect(known=_CHANGED_LATER)
+# With both a time and an offset it misses samples near the end of a series, and only then.
+_TIMESTAMP = {"3.5: timestamp() of a selector with @ and offset": r"timestamp\(.*offset .* @ "}
+NEWER = Dialect(not_asked=_TIMESTAMP, known=_CHANGED_LATER)
 OLDER = Dialect(
     # Its ranges are closed at their start: no sample may stand just there.
     late=217,
@@ -58,6 +60,7 @@ OLDER = Dialect(
     has_remarks=False,
     rewrites={"1_0": "10", r"\[0x1e\]": "[30s]", r"\[300\]": "[5m]"},
     not_asked={
+        **_TIMESTAMP,
         "3.4: histogram_fraction of classic histograms": "histogram_fraction",
         "2.53: the zero point of a counter is looked at after the threshold": r"rate\(|increase\(",
         "3.0: standard deviations are compensated, and NaN where anything is infinite": "std",
@@ -70,5 +73,6 @@ OLDER = Dialect(
     known={
         **_CHANGED_LATER,
         "3.0: sums are compensated, and keep what is infinite": "wild.*ours [+-]Inf; theirs NaN",
+        "3.0: sums start at the first value, and keep the sign of a zero": "wild.*ours [+-]Inf; theirs [+-]Inf",
     },
 )
