@@ -25,6 +25,7 @@ from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, Duration, to_seconds
 from monitor.notify.lane import Attempt
 from monitor.notify.outbox import Outbox
+from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
 from monitor.promql import Engine, Limits
 from monitor.rules.alerting import AlertState
@@ -164,7 +165,8 @@ class App:
 
     def _assemble(self, parts: Parts, dispatcher: Dispatcher) -> Running:
         journal = self._state.journal if self._state is not None else None
-        pipeline = self._builder.assemble(parts, dispatcher, self._report, journal)
+        own = OwnSeries(self._registry, self._count_alerts, str(parts.config.web.listen))
+        pipeline = self._builder.assemble(parts, dispatcher, self._report, journal, own)
         return Running(parts, pipeline, Timetable(pipeline, self._save_window))
 
     def _begin(self, running: Running) -> None:

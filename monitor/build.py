@@ -24,6 +24,7 @@ from monitor.notify.outbox import Outbox
 from monitor.notify.slack.bot import SlackBot
 from monitor.notify.slack.secret import Secret
 from monitor.notify.slack.webhook import SlackWebhook
+from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
 from monitor.promql import Engine
 from monitor.rules.context import Context
@@ -93,11 +94,12 @@ class Builder:
         dispatcher: Dispatcher,
         report: Callable[[Attempt], None],
         journal: Journal | None = None,
+        own: OwnSeries | None = None,
     ) -> Pipeline:
         """
         Return the pipeline of `parts`; from here on the window keeps what their rules read, and for how long.
 
-        Without a journal nothing outlives the process.
+        Without a journal nothing outlives the process; without `own` rules cannot read the daemon's own metrics.
         """
         self.window.retention = max(parts.config.storage.retention, longest_reach(parts.expressions))
         wanted = wanted_names(parts.expressions)
@@ -112,6 +114,7 @@ class Builder:
             Outbox(parts.notifiers, report, journal),
             self.metrics,
             journal,
+            own.writer(parts.appender, wanted) if own is not None else lambda _: None,
         )
 
     def _loops(self, config: Config, old: Mapping[TargetKey, ScrapeLoop]) -> dict[TargetKey, ScrapeLoop]:

@@ -4,7 +4,7 @@ The path of the data, from a page to a receiver's lane, without a timer.
 The daemon calls the steps from its schedule; the demo, replays and tests call `round` on a clock that they move.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,7 +32,7 @@ class Pipeline:
     """
     The parts in the order of the data. What a step did is counted in `metrics`.
 
-    A replay has no `journal`: no restart interrupts it.
+    A replay has no `journal`: no restart interrupts it. `write_own_series` is called before each evaluation.
     """
 
     clock: Clock
@@ -43,6 +43,7 @@ class Pipeline:
     outbox: Outbox
     metrics: Metrics
     journal: Journal | None = None
+    write_own_series: Callable[[Instant], None] = lambda _: None
 
     @property
     def scrape_intervals(self) -> set[Duration]:
@@ -58,6 +59,7 @@ class Pipeline:
     def evaluate(self, at: Instant, interval: Duration | None = None) -> None:
         """Evaluate the groups of `interval` (None: all) at `at`, and tell receivers what is news to them."""
         began = monotonic_seconds()
+        self.write_own_series(at)
         alerts = self.manager.evaluate(at, interval)
         self.dispatcher.insert(alerts, self.clock.now())
         self.tell(*self.manager.changes(), evaluated=at)

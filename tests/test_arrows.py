@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "codec": GROUND | {"rules", "dispatch"},
     "journal": MIDDLE | {"rules", "dispatch", "codec"},
     "state": MIDDLE | {"rules", "dispatch", "journal", "metrics", "pipeline"},
+    "ownseries": {"model", "embedded"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
     "dispatching": MIDDLE | {"config", "dispatch", "web"},
     "replay": MIDDLE | {"pipeline"},

@@ -73,7 +73,7 @@ def _seconds_against_milliseconds(rule: Rule) -> Iterator[str]:
 
 def _layer(rule: Rule) -> Iterator[str]:
     for name in sorted(names(rule["expr"])):
-        if name != "up" and not name.startswith("vllm_engine:"):
+        if name != "up" and not name.startswith(("vllm_engine:", "vllm_monitor_")):
             yield f"an alert reads the raw {name}"
 
 
@@ -96,7 +96,7 @@ def _threshold_of_expression(rule: Rule) -> Iterator[str]:
     found = re.match(r"([\d.]+)(%?)", rule["annotations"].get("threshold", ""))
     if found is None:
         yield "the threshold does not begin with a number"
-    elif "minutes" not in rule["annotations"]["threshold"]:
+    elif "minute" not in rule["annotations"]["threshold"]:
         number = float(found[1]) / (100 if found[2] else 1)
         if number not in {number for _, _, number in comparisons(rule["expr"])}:
             yield f"the threshold {found[0]} is not in the expression"

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry
 
+from monitor.metrics import Metrics
 from tests.engines import engine
 from tests.rules.lint import complaints, names
 
@@ -55,7 +57,17 @@ def test_a_shipped_rule_has_no_known_fault(rule: dict[str, Any]) -> None:
 
 def test_alerts_read_only_names_that_are_recorded() -> None:
     recorded = {rule["record"] for rule in rules() if "record" in rule}
-    assert {read for rule in ALERTS for read in names(rule["expr"])} <= recorded | {"up"}
+    read = {name for rule in ALERTS for name in names(rule["expr"])}
+    assert {name for name in read if not name.startswith("vllm_monitor_")} <= recorded | {"up"}
+
+
+def test_what_alerts_read_of_the_monitor_is_on_its_metrics_page() -> None:
+    registry = CollectorRegistry()
+    Metrics(registry, "")
+    offered = {sample.name for family in registry.collect() for sample in family.samples}
+    read = {name for rule in ALERTS for name in names(rule["expr"]) if name.startswith("vllm_monitor_")}
+    assert read
+    assert read <= offered
 
 
 @pytest.mark.parametrize("alert", [rule["alert"] for rule in ALERTS])

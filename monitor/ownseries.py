@@ -1,0 +1,43 @@
+"""The daemon's own metrics in its own window, so that rules can watch the watcher as a Prometheus would."""
+
+from collections.abc import Callable, Collection, Iterator
+
+from prometheus_client import CollectorRegistry
+
+from monitor.embedded import WindowAppender
+from monitor.model.instant import Instant
+from monitor.model.labels import INSTANCE, JOB, METRIC_NAME, Labels
+
+JOB_NAME = "vllm-monitor"
+PREFIX = "vllm_monitor_"
+OWNER = ("own series",)
+
+
+class OwnSeries:
+    """
+    Writes those of the daemon's metrics that rules read; others cost nothing.
+
+    `prepare` brings gauges that are computed up to date. `instance` is what a Prometheus would scrape them from.
+    """
+
+    def __init__(self, registry: CollectorRegistry, prepare: Callable[[], None], instance: str) -> None:
+        self._registry = registry
+        self._prepare = prepare
+        self._labels = Labels.of({JOB: JOB_NAME, INSTANCE: instance})
+
+    def writer(self, appender: WindowAppender, wanted: Collection[str] | None) -> Callable[[Instant], None]:
+        """Return what writes the metrics that `wanted` names (None: all) as of an instant."""
+        offered = {sample.name for family in self._registry.collect() for sample in family.samples}
+        names = {name for name in offered if name.startswith(PREFIX) and (wanted is None or name in wanted)}
+
+        def write(at: Instant) -> None:
+            self._prepare()
+            appender.append(OWNER, at, list(self._samples(names)))
+
+        return write if names else lambda _: None
+
+    def _samples(self, names: Collection[str]) -> Iterator[tuple[Labels, float]]:
+        for family in self._registry.restricted_registry(names).collect():
+            for sample in family.samples:
+                if sample.name in names:
+                    yield self._labels.with_({**sample.labels, METRIC_NAME: sample.name}), float(sample.value)
