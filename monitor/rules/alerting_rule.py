@@ -50,7 +50,7 @@ class AlertingRuleRun:
         found = self._found(context, context.query(self.spec.expr, query_at), at)
         after = self._advance(found, at)
         active = [alert for alert in after.values() if alert.state is not AlertState.INACTIVE]
-        if self._limit and len(active) > self._limit:
+        if 0 < self._limit < len(active):
             self.active = {}
             raise RuleError(f"exceeded limit of {self._limit} with {len(active)} alerts")
         _log_moves(self.active, after)

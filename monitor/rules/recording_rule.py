@@ -28,6 +28,6 @@ class RecordingRuleRun:
             if series in recorded:
                 raise RuleError(f"vector contains metrics with the same labelset after applying rule labels: {series}")
             recorded[series] = value
-        if self._limit and len(recorded) > self._limit:
+        if 0 < self._limit < len(recorded):
             raise RuleError(f"exceeded limit of {self._limit} with {len(recorded)} series")
         return list(recorded.items())

@@ -223,3 +223,11 @@ def test_when_the_clock_is_set_everything_moves_along() -> None:
     bench.manager.shift(-60 * MINUTE)
     assert [bench.evaluate(minute) for minute in (42, 43)] == [[], ["a"]]
     assert bench.manager.groups[0].verdicts[0].at == 43 * MINUTE
+
+
+@pytest.mark.parametrize("rule", [DOWN, RecordingRule("y", "x == 0")], ids=["alert", "record"])
+def test_a_limit_that_is_not_above_zero_is_none(rule: AlertingRule | RecordingRule) -> None:
+    bench = Bench([rule], limit=-1)
+    bench.query.answers["x == 0"] = [(A, 0.0), (B, 0.0)]
+    bench.evaluate(1)
+    assert bench.health == [(Health.OK, "")]
