@@ -159,7 +159,8 @@ def _series(alert: ActiveAlert) -> list[tuple[Labels, float]]:
     """Return the two series that Prometheus writes of an active alert."""
     return [
         (alert.labels.with_({METRIC_NAME: ALERTS, ALERT_STATE: alert.state.value}), 1.0),
-        (alert.labels.with_({METRIC_NAME: ALERTS_FOR_STATE}), to_seconds(alert.active_at)),
+        # Whole seconds, the rest cut off, as Prometheus writes it and reads it back.
+        (alert.labels.with_({METRIC_NAME: ALERTS_FOR_STATE}), float(alert.active_at // SECOND)),
     ]
 
 

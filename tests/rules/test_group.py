@@ -231,3 +231,10 @@ def test_a_limit_that_is_not_above_zero_is_none(rule: AlertingRule | RecordingRu
     bench.query.answers["x == 0"] = [(A, 0.0), (B, 0.0)]
     bench.evaluate(1)
     assert bench.health == [(Health.OK, "")]
+
+
+def test_the_series_that_tells_since_when_an_alert_stands_is_in_whole_seconds() -> None:
+    bench = Bench([DOWN])
+    bench.query.answers["x == 0"] = [(A, 0.0)]
+    bench.manager.evaluate(MINUTE + 999)
+    assert bench.appender.written[1] == (60_999, 'ALERTS_FOR_STATE{alertname="Down", instance="a"}', 60.0)
