@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus
 
 from monitor.model.alert import Alert
-from monitor.model.instant import MINUTE, Duration, Instant, to_seconds
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import ALERT_NAME, METRIC_NAME, Labels
 from monitor.rules.alerting import ActiveAlert, AlertState, Found, absent, seen
 from monitor.rules.context import Context, Vector
