@@ -38,8 +38,8 @@ class AlertingRuleRun:
         self.active: dict[Labels, ActiveAlert] = {}
         self.trust_absence_from: Instant = 0
         self._limit = limit
-        self._labels = _templates(spec.labels)
-        self._annotations = _templates(spec.annotations)
+        self._labels = _templates(spec.labels, spec.name)
+        self._annotations = _templates(spec.annotations, spec.name)
 
     def evaluate(self, context: Context, at: Instant, query_at: Instant) -> Vector:
         """
@@ -147,8 +147,8 @@ def _log_moves(before: Mapping[Labels, ActiveAlert], after: Mapping[Labels, Acti
             log.info("alert %s => %s", old.value, new.value, extra={"labels": str(labels)})
 
 
-def _templates(labels: Labels) -> list[tuple[str, Template]]:
-    return [(name, parse(text)) for name, text in labels]
+def _templates(labels: Labels, rule: str) -> list[tuple[str, Template]]:
+    return [(name, parse(text, f"__alert_{rule}")) for name, text in labels]
 
 
 def _expand(templates: list[tuple[str, Template]], data: TemplateData) -> dict[str, str]:

@@ -238,3 +238,11 @@ def test_the_series_that_tells_since_when_an_alert_stands_is_in_whole_seconds() 
     bench.query.answers["x == 0"] = [(A, 0.0)]
     bench.manager.evaluate(MINUTE + 999)
     assert bench.appender.written[1] == (60_999, 'ALERTS_FOR_STATE{alertname="Down", instance="a"}', 60.0)
+
+
+def test_a_template_that_fails_says_which_alert_it_belongs_to_and_the_alert_fires() -> None:
+    bench = Bench([AlertingRule("Down", "x == 0", annotations=Labels.of(summary="{{ query `none` | first | value }}"))])
+    bench.query.answers["x == 0"] = [(A, 0.0)]
+    (alert,) = bench.manager.evaluate(MINUTE)
+    told = alert.annotations.value("summary")
+    assert told.startswith("<error expanding template: error executing template __alert_Down: template: __alert_Down:1:")
