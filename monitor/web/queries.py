@@ -85,9 +85,10 @@ class Queries:
         text = given().get("query", "")
         try:
             _parsed(text)
-        except ApiError as err:
+            written = pretty(text)
+        except (ApiError, PromqlError) as err:
             raise invalid("query", err) from err
-        return Answer(pretty(text)).response()
+        return Answer(written).response()
 
     def _evaluated(self, limit: int, evaluate: Callable[[Evaluator, Plan], Result]) -> Response:
         seconds = min(seconds_of(given(), "timeout", TIMEOUT_SECONDS), TIMEOUT_SECONDS)
