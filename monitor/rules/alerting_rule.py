@@ -55,7 +55,7 @@ class AlertingRuleRun:
             raise RuleError(f"exceeded limit of {self._limit} with {len(active)} alerts")
         _log_moves(self.active, after)
         self.active = after
-        return [sample for alert in active for sample in _series(alert)]
+        return [sample for alert in active for sample in self._series(alert)]
 
     def alerts(self, context: Context) -> list[Alert]:
         """Return the alerts that dispatch must hear of: those that fire, and those that resolved a short while ago."""
@@ -133,6 +133,19 @@ class AlertingRuleRun:
         there = {labels: seen(self.active.get(labels), one, self.spec.for_, at) for labels, one in found.items()}
         return gone | there
 
+    def _series(self, alert: ActiveAlert) -> list[tuple[Labels, float]]:
+        """
+        Return the two series that Prometheus writes of an active alert.
+
+        They lie over the rule's labels as the file has them: of a template that expands to nothing they show the text.
+        """
+        labels = self.spec.labels.with_(alert.labels)
+        return [
+            (labels.with_({METRIC_NAME: ALERTS, ALERT_STATE: alert.state.value}), 1.0),
+            # Whole seconds, the rest cut off, as Prometheus writes it and reads it back.
+            (labels.with_({METRIC_NAME: ALERTS_FOR_STATE}), float(alert.active_at // SECOND)),
+        ]
+
     def _absent(self, old: ActiveAlert, at: Instant) -> ActiveAlert | None:
         if at < self.trust_absence_from and old.state is not AlertState.INACTIVE:
             return old
@@ -153,15 +166,6 @@ def _templates(labels: Labels, rule: str) -> list[tuple[str, Template]]:
 
 def _expand(templates: list[tuple[str, Template]], data: TemplateData) -> dict[str, str]:
     return {name: template.expand(data) for name, template in templates}
-
-
-def _series(alert: ActiveAlert) -> list[tuple[Labels, float]]:
-    """Return the two series that Prometheus writes of an active alert."""
-    return [
-        (alert.labels.with_({METRIC_NAME: ALERTS, ALERT_STATE: alert.state.value}), 1.0),
-        # Whole seconds, the rest cut off, as Prometheus writes it and reads it back.
-        (alert.labels.with_({METRIC_NAME: ALERTS_FOR_STATE}), float(alert.active_at // SECOND)),
-    ]
 
 
 def _outgoing(alert: ActiveAlert, external: Labels, url: str) -> Alert:
