@@ -11,6 +11,8 @@ from monitor.storage.column import Block, Column
 
 # How much older than the retention rows may become before they are cut off: cutting copies every column.
 _SLACK = 0.125
+# Selectors come from the rules, which are few, and from whoever asks over HTTP: of those only so many are remembered.
+_MOST_FOUND = 1_000
 
 
 class Window:
@@ -63,7 +65,8 @@ class Window:
         """
         Return the series that satisfy all `matchers`, each label set once.
 
-        The same object comes back until a series is added or gone, so a caller may remember what it made of it.
+        The same object comes back until a series is added or gone, so a caller may remember what it made of it; but for
+        selectors of which a thousand others have been asked for since.
         """
         key = tuple(matchers)
         with self._lock:
@@ -71,6 +74,8 @@ class Window:
             if found is None:
                 found, lasting = _unique(self._matching(key))
                 if lasting:
+                    if len(self._found) >= _MOST_FOUND:
+                        del self._found[next(iter(self._found))]
                     self._found[key] = found
         return found
 

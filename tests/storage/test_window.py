@@ -157,3 +157,14 @@ def test_matchers_take_a_missing_label_for_an_empty_one() -> None:
 def test_a_marker_is_not_an_ordinary_nan() -> None:
     assert is_stale(STALE)
     assert not is_stale(float("nan"))
+
+
+def test_what_is_remembered_of_selectors_is_bounded() -> None:
+    window = Window()
+    write(window, {"a": 1.0}, SECOND)
+    first = window.select((equal("__name__", "a"),))
+    assert window.select((equal("__name__", "a"),)) is first
+    for number in range(2_000):
+        window.select((equal("__name__", "a"), Matcher("x", MatchType.NOT_EQUAL, str(number))))
+    assert len(window._found) <= 1_000
+    assert window.select((equal("__name__", "a"),)) == first
