@@ -74,7 +74,8 @@ class Builder:
         """
         specs = rule_groups(config)
         expressions = tuple(rule.expr for spec in specs for rule in spec.rules)
-        query = EmbeddedQuery(Engine(self.window))
+        # reference: Prometheus 3, docs/querying/basics.md: the step of a subquery that names none.
+        query = EmbeddedQuery(Engine(self.window, default_subquery_step=config.global_.evaluation_interval))
         appender = WindowAppender(self.window) if old is None else old.appender
         context = Context(query, appender, config.global_.external_labels, config.web.external_url)
         integrations, notifiers = _receivers(config, console)
