@@ -64,7 +64,7 @@ class Stage:
         self._console = console
         self._to_slack = bool(config.receivers[0].slack_configs)
         self._clock = VirtualClock(start)
-        self._problem = ""
+        self._problem: NotifyError | None = None
         self._states: dict[str, AlertState] = {}
         builder = Builder(self._clock, Window(), Metrics(CollectorRegistry(), __version__))
         parts = builder.build(config, console=console)
@@ -93,6 +93,8 @@ class Stage:
             if not sum(self._pipeline.outbox.waiting().values()):
                 self._console.print("The incident is over. The same rules run in your Prometheus: see rules/.")
                 return ""
+            if self._problem is not None and not self._problem.retryable:
+                break
             pause.wait(to_seconds(SECOND))
             catch_up(self._pipeline, self._clock, self._clock.now() + SECOND)
         return f"Slack was not told everything: {self._problem}"
@@ -100,7 +102,7 @@ class Stage:
     def _report(self, attempt: Attempt) -> None:
         """Hear of an attempt to deliver a message."""
         if attempt.error is not None:
-            self._problem = str(attempt.error)
+            self._problem = attempt.error
             self._console.print(self._line(Text(f"not delivered: {attempt.error}", "red")))
         elif self._to_slack:
             self._console.print(self._line(Text(f"told Slack: {attempt.delivery.notification.group_labels}", "dim")))
