@@ -55,7 +55,8 @@ class AlertingRuleRun:
             raise RuleError(f"exceeded limit of {self._limit} with {len(active)} alerts")
         _log_moves(self.active, after)
         self.active = after
-        return [sample for alert in active for sample in self._series(alert)]
+        # Alerts that differ in a label `alertstate` only share their series.
+        return list(dict(sample for alert in active for sample in self._series(alert)).items())
 
     def alerts(self, context: Context) -> list[Alert]:
         """Return the alerts that dispatch must hear of: those that fire, and those that resolved a short while ago."""

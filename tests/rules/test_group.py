@@ -257,3 +257,17 @@ def test_the_series_of_an_alert_lie_over_the_labels_of_its_rule_as_the_file_has_
         'ALERTS{alertname="Down", alertstate="firing", instance="a", many="{{ if gt $value 9.0 }}yes{{ end }}"}',
         'ALERTS_FOR_STATE{alertname="Down", instance="a", many="{{ if gt $value 9.0 }}yes{{ end }}"}',
     ]
+
+
+def test_alerts_that_differ_in_alertstate_only_are_one_series() -> None:
+    bench = Bench([AlertingRule("Many", "count by (alertstate) (ALERTS)")])
+    bench.query.answers["count by (alertstate) (ALERTS)"] = [
+        (Labels.of(alertstate="pending"), 1.0),
+        (Labels.of(alertstate="firing"), 2.0),
+    ]
+    assert len(bench.manager.evaluate(MINUTE)) == 2
+    assert [series for _, series, _ in bench.appender.written] == [
+        'ALERTS{alertname="Many", alertstate="firing"}',
+        'ALERTS_FOR_STATE{alertname="Many", alertstate="pending"}',
+        'ALERTS_FOR_STATE{alertname="Many", alertstate="firing"}',
+    ]
