@@ -12,6 +12,7 @@ from monitor.build import Builder
 from monitor.clock import SystemClock, VirtualClock, monotonic_seconds
 from monitor.config.config import Config
 from monitor.config.flags import Flags, from_flags
+from monitor.dispatch.notification import NotifyError
 from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, slot_at_or_before, to_seconds
