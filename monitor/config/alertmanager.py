@@ -20,8 +20,8 @@ def as_alertmanager(config: Config) -> str:
     """
     Return YAML with routes, inhibition and times; of receivers it has the names alone, and so no secret.
 
-    What a route has from its parent is written out. The names of inhibit rules are left out: Alertmanager before 0.30
-    does not know them.
+    What a route has from its parent is written out. The names of inhibit rules are left out: amtool 0.25 does not know
+    them.
     """
     document: Yaml = {
         "global": {"resolve_timeout": format_duration(config.global_.resolve_timeout)},

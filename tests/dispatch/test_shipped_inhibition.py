@@ -1,0 +1,75 @@
+"""The inhibition that ships: what an on-call person is told of one trouble, and of two."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from monitor.config.inhibition import SHIPPED, shipped_inhibit_rules
+from monitor.dispatch.inhibit import Inhibitor
+from monitor.dispatch.store import AlertStore
+from monitor.model.alert import Alert
+from monitor.model.labels import ALERT_NAME, EMPTY, Labels
+from monitor.shipped import rules_folder
+from tests.engines import engine
+
+SERVER = {"job": "vllm", "instance": "a:8000", "model_name": "m"}
+
+
+def alert(name: str, **labels: str) -> Labels:
+    """Return an alert of the server; that a target is down is said of no model."""
+    model = {"model_name": ""} if name == "TargetDown" else {}
+    return Labels.of({**SERVER, **model, ALERT_NAME: f"VLLM{name}", **labels})
+
+
+def told(*firing: Labels) -> set[str]:
+    """Return the names of the alerts that are not inhibited when all of `firing` fire."""
+    store = AlertStore()
+    for labels in firing:
+        store.put(Alert(labels, EMPTY, 0), 0)
+    inhibitor = Inhibitor(shipped_inhibit_rules(), store)
+    return {labels.value(ALERT_NAME).removeprefix("VLLM") for labels in firing if not inhibitor.inhibiting(labels, 0)}
+
+
+@pytest.mark.parametrize(
+    ("firing", "expected"),
+    [
+        pytest.param("TargetDown EngineStuck Overloaded KVCacheFull", "TargetDown", id="down-is-all-there-is-to-say"),
+        pytest.param("EngineStuck Overloaded RequestsWaiting KVCacheFull PreemptionsHigh", "EngineStuck", id="stuck"),
+        pytest.param("AdmissionStalled RequestsWaiting", "AdmissionStalled", id="stalled"),
+        pytest.param("Overloaded RequestsWaiting", "Overloaded", id="one-queue-is-told-once"),
+        pytest.param("Overloaded KVCacheFull", "Overloaded KVCacheFull", id="the-cause-of-an-overload-is-told"),
+        pytest.param("PreemptionStorm PreemptionsHigh KVCacheFull", "PreemptionStorm", id="storm"),
+        pytest.param("Overloaded PreemptionStorm", "Overloaded PreemptionStorm", id="two-criticals-are-told"),
+        pytest.param("RequestsWaiting KVCacheFull", "RequestsWaiting KVCacheFull", id="warnings-alone-are-told"),
+        pytest.param("EngineStuck AdmissionStalled", "EngineStuck AdmissionStalled", id="neither-explains-the-other"),
+    ],
+)
+def test_one_trouble_is_told_once(firing: str, expected: str) -> None:
+    assert told(*map(alert, firing.split())) == set(expected.split())
+
+
+def test_another_server_and_another_model_are_told() -> None:
+    assert told(alert("TargetDown"), alert("Overloaded", instance="b:8000")) == {"TargetDown", "Overloaded"}
+    assert told(alert("EngineStuck"), alert("Overloaded", model_name="n")) == {"EngineStuck", "Overloaded"}
+
+
+def test_every_name_is_that_of_a_shipped_alert() -> None:
+    rules = [yaml.safe_load(path.read_text()) for path in rules_folder().glob("*.rules.yaml")]
+    alerts = {rule["alert"] for file in rules for group in file["groups"] for rule in group["rules"] if "alert" in rule}
+    named = set(re.findall(r"VLLM\w+", (rules_folder() / SHIPPED).read_text()))
+    # A prefix of a regular expression stands for all that begin with it.
+    assert {name for name in named if not any(one.startswith(name) for one in alerts)} == set()
+
+
+@pytest.mark.parametrize("suite", ["", "newer"])
+def test_an_alertmanager_takes_it_over(suite: str, tmp_path: Path) -> None:
+    document = yaml.safe_load((rules_folder() / SHIPPED).read_text())
+    path = tmp_path / "alertmanager.yml"
+    path.write_text(yaml.safe_dump({"route": {"receiver": "a"}, "receivers": [{"name": "a"}], **document}))
+    checked = subprocess.run(
+        [engine("amtool", suite), "check-config", path], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout
