@@ -49,7 +49,7 @@ class FakeDaemon:
             lambda: None,
         )
 
-    def alerting(self) -> Alerting:
+    def alerting(self) -> Alerting | None:
         return self._alerting
 
     def application(self) -> Flask:
