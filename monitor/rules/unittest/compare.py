@@ -50,7 +50,8 @@ def _equal(one: float, other: float) -> bool:
 
 
 def _close(one: float, other: float) -> bool:
-    return other in (one, nextafter(one, -inf), nextafter(one, inf))
+    # `in` would find a NaN by its identity.
+    return any(other == near for near in (one, nextafter(one, -inf), nextafter(one, inf)))
 
 
 def _by_labels(vector: Vector) -> list[tuple[Labels, float]]:

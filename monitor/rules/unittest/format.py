@@ -184,12 +184,10 @@ class _Reader:
         return tuple({one.labels: one for one in series}.values())
 
     def _series(self, loc: Loc, *, is_last: bool) -> InputSeries:
-        series = self.report.read(_Series, loc) or _Series(series="_", values="")
+        self.report.read(_Series, loc)
         labels = self._parsed((*loc, "series"), lambda text: _input_metric(text, is_last=is_last), EMPTY)
         nothing: tuple[Run, ...] = ()
         runs = self._parsed((*loc, "values"), lambda text: _input_values(text, is_last=is_last), nothing)
-        if not labels and series.series.strip():
-            self.report.add((*loc, "series"), "series: a series needs a label")
         return InputSeries(labels, runs)
 
     def _alert_case(self, loc: Loc) -> AlertCase:
@@ -235,7 +233,10 @@ class _Reader:
 
 
 def _input_metric(text: str, *, is_last: bool) -> Labels:
-    return parse_metric(_one_line(text, is_last=is_last), blank_before_brace=False)
+    labels = parse_metric(_one_line(text, is_last=is_last), blank_before_brace=False)
+    if not labels and text.strip():
+        raise NotationError("a series needs a label")
+    return labels
 
 
 def _input_values(text: str, *, is_last: bool) -> tuple[Run, ...]:

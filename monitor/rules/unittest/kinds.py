@@ -41,7 +41,7 @@ def number(value: Any) -> float:
     found = _number(value.text) if isinstance(value, Scalar) and value.plain else None
     if found is None:
         text = shown(value.text) if isinstance(value, Scalar) else "this"
-        raise ValueError(f"{text} is not a number (write 1, 1.5, 1e3, .inf or .nan, without quotes)")
+        raise ValueError(f"{text} is not a number (write 1, 1e3 or .inf, without quotes)")
     return found
 
 

@@ -79,7 +79,7 @@ def _complaint(piece: str) -> str:
         return f"{shown(piece)}: stale cannot be repeated with x, write it once"
     if word is not None:
         return f"{shown(piece)}: x cannot follow {word[1]}, write {word[1]}+0x…"
-    return f"{shown(piece)} is no value (write 1, 1x3, 1+2x3, 1-2x3, _, _x3 or stale, with blanks between them only)"
+    return f"{shown(piece)} is no value (write 1, 1x3, 1+2x3, _, _x3 or stale)"
 
 
 def _times(text: str) -> int:
