@@ -109,10 +109,12 @@ def _range(root: Node, run: Run) -> result.Matrix:
             values.append(root.value(run, at))
         return result.Matrix([Series(EMPTY, times, values)])
     assert isinstance(root, VectorNode)  # noqa: S101 - as the caller checked
-    vectors = []
+    vectors, size = [], 0
     for at in times:
         run.tick()
         vectors.append(root.vector(run, at))
+        size += len(vectors[-1].values)
+        run.hold(size)
     series, points = transposed(times, vectors)
     return _ordered([Series(labels, *some) for labels, some in zip(series, points, strict=True)])
 

@@ -29,9 +29,10 @@ class Queryable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may cost: samples read, seconds of wall time."""
+    """What one query may cost: samples read in all, points held in memory at once, seconds of wall time."""
 
     samples: int = 50_000_000
+    points: int = 50_000_000
     seconds: float = 120.0
 
 
@@ -91,6 +92,11 @@ class Run:
         if self._touched > self._limits.samples:
             raise PromqlError(f"query processing would load too many samples: more than {self._limits.samples}")
         self._spend(samples)
+
+    def hold(self, points: int) -> None:
+        """Account for a result that has grown to so many `points`. Raises PromqlError beyond the limits."""
+        if points > self._limits.points:
+            raise PromqlError("query processing would load too many samples into memory in query execution")
 
     def tick(self) -> None:
         """Account for one step of the query or of a subquery. Raises PromqlError when the time is over."""

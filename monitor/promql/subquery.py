@@ -38,11 +38,14 @@ class Subquery(MatrixNode):
         before = run.caches.get(self)
         known: dict[Instant, Vector] = before if isinstance(before, dict) else {}
         found: dict[Instant, Vector] = {}
+        size = 0
         for time in times:
             vector = known.get(time)
             if vector is None:
                 run.tick()
                 vector = self._of.vector(run, time)
             found[time] = vector
+            size += len(vector.values)
+            run.hold(size)
         run.caches[self] = found
         return tuple(found.values())
