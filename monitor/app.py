@@ -36,7 +36,7 @@ from monitor.timetable import Timetable
 from monitor.web.alertmanager import Alerting, AlertmanagerApi
 from monitor.web.application import create_app
 from monitor.web.information import Information
-from monitor.web.queries import Queries
+from monitor.web.queries import MOST_POINTS, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
 from monitor.yamldoc.mistake import DocumentError
@@ -243,7 +243,8 @@ class App:
         """Return what evaluates one query of the HTTP API."""
         running = self._running
         step = running.parts.config.global_.evaluation_interval if running is not None else MINUTE
-        return Engine(self._window, lookback=lookback, limits=Limits(seconds=seconds), default_subquery_step=step)
+        limits = Limits(points=MOST_POINTS, seconds=seconds)
+        return Engine(self._window, lookback=lookback, limits=limits, default_subquery_step=step)
 
     def _accepted(self) -> None:
         self._metrics.reload_successful.set(1)

@@ -45,16 +45,21 @@ def full() -> Window:
     return window
 
 
+TOO_MANY = "query processing would load too many samples"
+
+
 @pytest.mark.parametrize(
-    ("limits", "status", "type_", "words"),
+    ("query", "limits", "status", "words"),
     [
-        pytest.param(Limits(seconds=-1.0), 503, "timeout", "query timed out in expression evaluation", id="seconds"),
+        pytest.param("up", Limits(seconds=-1.0), 503, "query timed out in expression evaluation", id="seconds"),
+        pytest.param("up", Limits(samples=1_802), 422, TOO_MANY + ": more than 1802", id="samples"),
+        pytest.param("up", Limits(points=1_802), 422, TOO_MANY + " into memory in query execution", id="points"),
         pytest.param(
-            Limits(samples=100), 422, "execution", "query processing would load too many samples", id="samples"
+            "max(max_over_time(up[1m:1s]))", Limits(points=179), 422, TOO_MANY + " into memory", id="subquery"
         ),
     ],
 )
-def test_a_query_that_costs_too_much_is_ended(limits: Limits, status: int, type_: str, words: str) -> None:
+def test_a_query_that_costs_too_much_is_ended(query: str, limits: Limits, status: int, words: str) -> None:
     window = full()
 
     def limited(lookback: Duration, seconds: float) -> Engine:
@@ -62,8 +67,8 @@ def test_a_query_that_costs_too_much_is_ended(limits: Limits, status: int, type_
         return Engine(window, lookback=lookback, limits=limits)
 
     with serve(window, engines=limited) as ours:
-        reply = ours.get("/api/v1/query_range", query="sum(rate(requests_total[5m]))", **STEPS)
-    assert (reply.status_code, reply.json()["errorType"]) == (status, type_)
+        reply = ours.get("/api/v1/query_range", query=query, **STEPS)
+    assert (reply.status_code, reply.json()["errorType"]) == (status, "timeout" if status == 503 else "execution")
     assert reply.json()["error"].startswith(words)
 
 
