@@ -27,17 +27,18 @@ class OwnSeries:
 
     def writer(self, appender: WindowAppender, wanted: Collection[str] | None) -> Callable[[Instant], None]:
         """Return what writes the metrics that `wanted` names (None: all) as of an instant."""
-        offered = {sample.name for family in self._registry.collect() for sample in family.samples}
-        names = {name for name in offered if name.startswith(PREFIX) and (wanted is None or name in wanted)}
+        names = None if wanted is None else frozenset(name for name in wanted if name.startswith(PREFIX))
 
         def write(at: Instant) -> None:
             self._prepare()
             appender.append(OWNER, at, list(self._samples(names)))
 
-        return write if names else lambda _: None
+        return write if names is None or names else lambda _: None
 
-    def _samples(self, names: Collection[str]) -> Iterator[tuple[Labels, float]]:
-        for family in self._registry.restricted_registry(names).collect():
+    def _samples(self, names: Collection[str] | None) -> Iterator[tuple[Labels, float]]:
+        # Chosen anew each time: a counter with labels has no sample before it first counts.
+        source = self._registry if names is None else self._registry.restricted_registry(names)
+        for family in source.collect():
             for sample in family.samples:
-                if sample.name in names:
+                if sample.name.startswith(PREFIX) if names is None else sample.name in names:
                     yield self._labels.with_({**sample.labels, METRIC_NAME: sample.name}), float(sample.value)
