@@ -51,7 +51,11 @@ def webhooks() -> Iterator[Webhooks]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        # Many groups are told at once; a connection that finds no place comes again a second later.
+        request_queue_size = 256
+
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

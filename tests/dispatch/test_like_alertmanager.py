@@ -2,8 +2,10 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +29,9 @@ from tests.dispatch.alertmanager import alertmanager, webhooks
 from tests.dispatch.scenarios import LENGTH_SECONDS, STORIES, Post, Silence, Step, Story
 
 Told = tuple[tuple[int, str, str], ...]
+ATTEMPTS = 3
+# What happens is at least so far from a flush.
+LATE_SECONDS = 0.3
 CONFIG = """\
 inhibit_rules:
 - source_matchers: [severity="critical"]
@@ -70,7 +75,16 @@ def names(alerts: list[dict[str, Any]], status: str) -> str:
 
 @pytest.fixture(scope="module")
 def told_by_alertmanager(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
-    """Tell the real one all stories at once."""
+    """Tell the real one all stories at once; again when the machine was too busy to tell them in time."""
+    for _ in range(ATTEMPTS):
+        told, late = attempt(tmp_path_factory.mktemp("alertmanager"))
+        if late < LATE_SECONDS:
+            return told
+    pytest.fail(f"{ATTEMPTS} times a step of a story was later than {LATE_SECONDS} s")
+
+
+def attempt(folder: Path) -> tuple[dict[str, Told], float]:
+    """Return what was told, and by how many seconds the latest step was late."""
     with webhooks() as received:
         receivers = [
             {
@@ -79,40 +93,46 @@ def told_by_alertmanager(tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
             }
             for story in STORIES
         ]
-        with alertmanager(tmp_path_factory.mktemp("am"), config(receivers)) as url:
-            start, wall = monotonic_seconds() + 0.2, SystemClock().now() + 200
+        with alertmanager(folder, config(receivers)) as url, requests.Session() as session:
+            start, wall, late = monotonic_seconds() + 0.2, SystemClock().now() + 200, 0.0
             pause = threading.Event()
-            for story, step in steps():
-                pause.wait(max(0.0, start + step.at - monotonic_seconds()))
-                send(url, story, step, wall)
-            pause.wait(start + LENGTH_SECONDS - monotonic_seconds())
+            for at, together in groupby(steps(), key=lambda pair: pair[1].at):
+                pause.wait(max(0.0, start + at - monotonic_seconds()))
+                send(session, f"{url}/api/v2", list(together), wall)
+                late = max(late, monotonic_seconds() - start - at)
+            pause.wait(max(0.0, start + LENGTH_SECONDS - monotonic_seconds()))
     told: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     for at, receiver, body in received.posted:
         told[receiver].append((int(at - start), names(body["alerts"], "firing"), names(body["alerts"], "resolved")))
-    return {story.name: tuple(told[story.name]) for story in STORIES}
+    return {story.name: tuple(told[story.name]) for story in STORIES}, late
 
 
-def send(url: str, story: Story, step: Step, start: Instant) -> None:
-    if isinstance(step, Post):
-        body: Any = [
-            {"labels": labels(story, name, step.labels).as_dict(), "startsAt": rfc3339(start + from_seconds(step.at))}
-            | (
-                {}
-                if step.ends is None
-                else {"startsAt": rfc3339(start), "endsAt": rfc3339(start + from_seconds(step.ends))}
-            )
-            for name in step.names
-        ]
-        answer = requests.post(f"{url}/api/v2/alerts", json=body, timeout=5)
-    else:
-        matchers = [
-            {"name": one.name, "value": one.value, "isRegex": one.type.is_regex, "isEqual": not one.type.is_negative}
-            for one in (*parse_matchers(step.matcher), equal("story", story.name))
-        ]
-        body = {"matchers": matchers, "createdBy": "me", "comment": story.name}
-        body |= {"startsAt": rfc3339(start), "endsAt": rfc3339(start + from_seconds(step.until))}
-        answer = requests.post(f"{url}/api/v2/silences", json=body, timeout=5)
-    assert answer.ok, answer.text
+def send(session: requests.Session, url: str, together: Sequence[tuple[Story, Step]], start: Instant) -> None:
+    """Post steps of one instant: all alerts in one request."""
+    alerts = [alert for story, step in together if isinstance(step, Post) for alert in bodies(story, step, start)]
+    assert session.post(f"{url}/alerts", json=alerts, timeout=5).ok
+    for story, step in together:
+        if isinstance(step, Silence):
+            answer = session.post(f"{url}/silences", json=silence_body(story, step, start), timeout=5)
+            assert answer.ok, answer.text
+
+
+def bodies(story: Story, post: Post, start: Instant) -> Iterator[dict[str, Any]]:
+    for name in post.names:
+        body: dict[str, Any] = {"labels": labels(story, name, post.labels).as_dict()}
+        if post.ends is None:
+            yield body | {"startsAt": rfc3339(start + from_seconds(post.at))}
+        else:
+            yield body | {"startsAt": rfc3339(start), "endsAt": rfc3339(start + from_seconds(post.ends))}
+
+
+def silence_body(story: Story, silence: Silence, start: Instant) -> dict[str, Any]:
+    matchers = [
+        {"name": one.name, "value": one.value, "isRegex": one.type.is_regex, "isEqual": not one.type.is_negative}
+        for one in (*parse_matchers(silence.matcher), equal("story", story.name))
+    ]
+    dates = {"startsAt": rfc3339(start), "endsAt": rfc3339(start + from_seconds(silence.until))}
+    return {"matchers": matchers, "createdBy": "me", "comment": story.name, **dates}
 
 
 def rfc3339(at: Instant) -> str:
@@ -162,4 +182,10 @@ def test_the_dispatcher_tells(story: Story, told_by_us: dict[str, Told]) -> None
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_alertmanager_tells_the_same(story: Story, told_by_alertmanager: dict[str, Told]) -> None:
-    assert told_by_alertmanager[story.name] == (story.told if story.alertmanager is None else story.alertmanager)
+    expected = story.told if story.alertmanager is None else story.alertmanager
+    assert by_flush(told_by_alertmanager[story.name]) == by_flush(expected)
+
+
+def by_flush(told: Told) -> Told:
+    """Return what was told with the number of the flush for the second: a webhook may come a moment later."""
+    return tuple(((second - 1) // 2, firing, resolved) for second, firing, resolved in told)
