@@ -65,7 +65,7 @@ class Pipeline:
         self.tell(*self.manager.changes(), evaluated=at)
         self.window.prune(at)
         self.metrics.evaluation_seconds.observe(monotonic_seconds() - began)
-        self._count_rules(at)
+        self._count_rules(interval)
 
     def tell(self, changed: Sequence[Kept] = (), gone: Sequence[AlertKey] = (), *, evaluated: Instant = 0) -> None:
         """
@@ -91,9 +91,9 @@ class Pipeline:
         self.tell()
         self.outbox.deliver_due(self.clock.now())
 
-    def _count_rules(self, at: Instant) -> None:
+    def _count_rules(self, interval: Duration | None) -> None:
         for group in self.manager.groups:
-            if group.last_evaluation == at:
+            if interval in (None, group.interval):
                 failed = sum(verdict.health is Health.ERR for verdict in group.verdicts)
                 self.metrics.evaluations.labels(group.spec.name).inc(len(group.verdicts))
                 self.metrics.evaluations_failed.labels(group.spec.name).inc(failed)
