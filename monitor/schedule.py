@@ -1,6 +1,7 @@
 """The only user of APScheduler: ticks on slots that are aligned to the epoch, and single jobs at an instant."""
 
 import logging
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -31,6 +32,9 @@ class Schedule:
         self._clock = clock
         self._failed = failed
         self._missed = missed
+        self._stopping = False
+        self._at_work = 0
+        self._changed = threading.Condition()
         self._scheduler = BackgroundScheduler(
             executors={part: ThreadPoolExecutor(1) for part in PARTS},
             # APScheduler's defaults drop a tick that starts more than a second late.
@@ -70,15 +74,30 @@ class Schedule:
 
     def stop(self) -> None:
         """Start nothing any more; returns when the ticks that run have ended."""
+        with self._changed:
+            self._stopping = True
+            # APScheduler waits with its lock held, and a tick that plans another needs that lock: it waits for none.
+            self._changed.wait_for(lambda: not self._at_work)
         if self._scheduler.running:
+            # A single job that is due at this very instant would raise in APScheduler's thread: none may be left.
+            self._scheduler.pause()
+            self._scheduler.remove_all_jobs()
             self._scheduler.shutdown(wait=True)
 
     def _guarded(self, part: str, job: Callable[[], None]) -> None:
+        with self._changed:
+            if self._stopping:
+                return
+            self._at_work += 1
         try:
             job()
         except Exception:  # nothing escapes a tick; the count has an alert
             log.exception("tick failed", extra={"part": part})
             self._failed(part)
+        finally:
+            with self._changed:
+                self._at_work -= 1
+                self._changed.notify_all()
 
 
 def _date(at: Instant) -> datetime:

@@ -6,7 +6,7 @@ from typing import Self
 
 from monitor.clock import SystemClock
 from monitor.model.instant import HOUR, Instant
-from monitor.schedule import EVALUATE, SCRAPE, Schedule
+from monitor.schedule import EVALUATE, NOTIFY, SCRAPE, Schedule
 from tests.waiting import until
 
 INTERVAL = 100
@@ -103,3 +103,24 @@ def test_a_single_job_that_is_named_again_takes_the_place_of_the_first() -> None
         watched.schedule.once("flush", watched.clock.now(), EVALUATE, lambda: ran.append("second"))
         until(lambda: ran, within=5)
     assert ran == ["second"]
+
+
+def test_a_schedule_stops_while_a_tick_plans_another() -> None:
+    begun, stopping = threading.Event(), threading.Event()
+    with Watched() as watched:
+        schedule = watched.schedule
+
+        def tick() -> None:
+            begun.set()
+            assert stopping.wait(5)
+            threading.Event().wait(0.1)
+            schedule.once("next", watched.clock.now(), NOTIFY, stopping.clear)
+
+        schedule.once("tick", watched.clock.now(), EVALUATE, tick)
+        assert begun.wait(5)
+        stopping.set()
+        stopper = threading.Thread(target=schedule.stop, daemon=True)
+        stopper.start()
+        stopper.join(5)
+        assert not stopper.is_alive()
+    assert stopping.is_set(), "nothing begins after the stop"
