@@ -68,7 +68,7 @@ def _elements(value: Vector | Matrix, limit: int) -> Iterator[str]:
     times: Sequence[Instant] = ()
     beginnings: list[str] = []
     for series in value.series[:limit]:
-        # As a rule the series of a range have the same times; to write each point for itself takes several times as long.
+        # As a rule the series of a range share their times; to write each point for itself takes several times as long.
         if series.times is not times:
             times, beginnings = series.times, [f'[{seconds(at)},"' for at in series.times]
         points = [f'{begun}{format_value(one)}"]' for begun, one in zip(beginnings, series.values, strict=True)]
