@@ -76,7 +76,8 @@ class Lane:
     Letters are put in from any thread, and delivered from one thread at a time.
 
     The letters of one group keep their order, so that nobody hears of an end before the beginning. While the receiver
-    cannot be told, a newer word that the group fires takes the place of the older one: people need the present state.
+    cannot be told, a newer word takes the place of the older one, unless one of them says that an alert is over: people
+    need the present state, and nothing that began may seem to last for ever.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Lane:
     def put(self, letter: Letter) -> None:
         with self.changed:
             older = next((one for one in reversed(self._letters) if one.delivery.key == letter.delivery.key), None)
-            if older is not None and older is not self._under_way and not _ends(older) and not _ends(letter):
+            if older is not None and older is not self._under_way and not _tells_an_end(older, letter):
                 self._letters.remove(older)
                 self._ledger.settle(older.id)
                 # News is worth a knock at once, but it does not make the receiver any healthier.
@@ -193,5 +194,10 @@ class Lane:
             self.changed.notify()
 
 
-def _ends(letter: Letter) -> bool:
-    return letter.delivery.notification.is_resolved
+def _tells_an_end(*letters: Letter) -> bool:
+    """
+    Say whether some alert is over in one of them.
+
+    The older one may be the only word that it began, or that it ended.
+    """
+    return any(letter.delivery.notification.resolved for letter in letters)

@@ -1,6 +1,6 @@
 """The outbox on a clock that is moved by hand."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -88,6 +88,19 @@ def test_a_newer_word_replaces_what_could_not_be_said() -> None:
     outbox.put(delivery(at=5), 5)
     outbox.deliver_due(MINUTE)
     assert [notification.now for notification in notifier.delivered] == [5]
+
+
+def test_nobody_is_replaced_who_says_that_an_alert_of_the_group_is_over() -> None:
+    notifier = FakeNotifier([UNREACHABLE])
+    outbox, _ = lane(notifier)
+    a, b, c = (Alert(Labels.of(alertname=name), EMPTY, 0) for name in "abc")
+    b_over = replace(b, ends_at=5)
+    for now, alerts in ((0, (a, b)), (5, (a, b_over)), (9, (a, c))):
+        note = Notification("oncall", "g", EMPTY, alerts, now, Reason.NEW_ALERTS, id=str(now))
+        outbox.put(Delivery("slack", note), now)
+        outbox.deliver_due(now)
+    outbox.deliver_due(MINUTE)
+    assert [notification.alerts for notification in notifier.delivered] == [(a, b), (a, b_over), (a, c)]
 
 
 def test_the_end_is_not_told_before_the_beginning() -> None:
