@@ -4,8 +4,9 @@ The path of the data, from a page to a receiver's lane, without a timer.
 The daemon calls the steps from its schedule; the demo, replays and tests call `round` on a clock that they move.
 """
 
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from monitor.clock import Clock, monotonic_seconds
@@ -44,6 +45,8 @@ class Pipeline:
     metrics: Metrics
     journal: Journal | None = None
     write_own_series: Callable[[Instant], None] = lambda _: None
+    # A flush between an evaluation and its being kept would tell of alerts that a restart knows nothing of.
+    _step: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
     def scrape_intervals(self) -> set[Duration]:
@@ -61,8 +64,9 @@ class Pipeline:
         began = monotonic_seconds()
         self.write_own_series(at)
         alerts = self.manager.evaluate(at, interval)
-        self.dispatcher.insert(alerts, self.clock.now())
-        self.tell(*self.manager.changes(), evaluated=at)
+        with self._step:
+            self.dispatcher.insert(alerts, self.clock.now())
+            self.tell(*self.manager.changes(), evaluated=at)
         self.window.prune(at)
         self.metrics.evaluation_seconds.observe(monotonic_seconds() - began)
         self._count_rules(interval)
@@ -73,12 +77,13 @@ class Pipeline:
 
         How the alerts stand, and what is to be said of them, are kept in one piece before it is said.
         """
-        now = self.clock.now()
-        flush = self.dispatcher.due(now)
-        if self.journal is not None:
-            self.journal.commit(changed, gone, flush, evaluated)
-        for delivery in flush.deliveries:
-            self.outbox.put(delivery, now)
+        with self._step:
+            now = self.clock.now()
+            flush = self.dispatcher.due(now)
+            if self.journal is not None:
+                self.journal.commit(changed, gone, flush, evaluated)
+            for delivery in flush.deliveries:
+                self.outbox.put(delivery, now)
 
     def round(self, at: Instant) -> None:
         """Do everything that is due at `at`, one after the other: for a clock that somebody moves."""

@@ -1,56 +1,70 @@
-"""The steps of the pipeline, and what they count."""
+"""The steps of the pipeline, when two are taken at once."""
 
-from dataclasses import replace
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
 from monitor.build import Builder
 from monitor.clock import VirtualClock
-from monitor.config.flags import Flags, from_flags
-from monitor.dispatching import Dispatching
+from monitor.config.read import load
+from monitor.dispatch.dispatcher import Dispatcher, Flush
 from monitor.metrics import Metrics
-from monitor.model.instant import MINUTE, SECOND
-from monitor.pipeline import Pipeline
-from monitor.replay import replay
+from monitor.model.alert import Alert
+from monitor.model.instant import MINUTE, Instant
+from monitor.rules.manager import AlertKey, Kept
 from monitor.storage.window import Window
 
-# The last rule of the first group fails: two elements on its right side match one on its left.
+CONFIG = """\
+scrape_configs: [{job_name: vllm, static_configs: [{targets: ["127.0.0.1:1"]}]}]
+rule_files: [own.rules.yaml]
+route: {receiver: nobody, group_wait: 0s}
+receivers: [{name: nobody, console_configs: [{}]}]
+"""
 RULES = """\
-groups:
-  - name: often
-    rules:
-      - {record: a, expr: "1"}
-      - {record: b, expr: "2"}
-      - {record: c, expr: 'a + on() {__name__=~"a|b"}'}
-  - name: rarely
-    interval: 10s
-    rules:
-      - {record: d, expr: "1"}
+groups: [{name: own, rules: [{alert: Always, expr: vector(1)}]}]
 """
 
 
-def pipeline(folder: Path, clock: VirtualClock, registry: CollectorRegistry) -> Pipeline:
-    (folder / "x.rules.yaml").write_text(RULES)
-    config = from_flags(Flags(targets=("127.0.0.1:1",)), {})
-    config = replace(config, scrape_configs=(), rule_files=(folder / "x.rules.yaml",))
-    builder = Builder(clock, Window(), Metrics(registry, "test"))
+@dataclass
+class NotingJournal:
+    """Notes for each commit how many alerts and how many letters it keeps."""
+
+    commits: list[tuple[int, int]] = field(default_factory=list)
+
+    def commit(self, changed: Sequence[Kept], gone: Sequence[AlertKey], flush: Flush, evaluated: Instant = 0) -> None:
+        del gone, evaluated
+        self.commits.append((len(changed), len(flush.deliveries)))
+
+
+class InterruptedDispatcher(Dispatcher):
+    """Something else happens right after alerts came in."""
+
+    interrupt: Callable[[], None] = staticmethod(lambda: None)
+
+    def insert(self, alerts: Iterable[Alert], now: Instant, *, timeout: bool = False) -> None:
+        super().insert(alerts, now, timeout=timeout)
+        self.interrupt()
+
+
+def test_an_alert_and_what_is_said_of_it_are_kept_together_whenever_a_timer_flushes(tmp_path: Path) -> None:
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    (tmp_path / "own.rules.yaml").write_text(RULES)
+    config = load(tmp_path / "monitor.yaml")
+    builder = Builder(VirtualClock(MINUTE), Window(), Metrics(CollectorRegistry(), "test"))
     parts = builder.build(config)
-    return builder.assemble(parts, Dispatching(config, parts.integrations).dispatcher, lambda _: None)
+    dispatcher = InterruptedDispatcher(config.route, parts.integrations)
+    journal = NotingJournal()
+    pipeline = replace(builder.assemble(parts, dispatcher, lambda _: None), journal=journal)
+    timer = threading.Thread(target=pipeline.tell)
 
+    def flush() -> None:
+        timer.start()
+        timer.join(0.3)
 
-def test_each_rule_is_counted_once_an_evaluation_whatever_other_groups_are_due(tmp_path: Path) -> None:
-    registry, clock = CollectorRegistry(), VirtualClock(MINUTE)
-    slots = range(MINUTE, MINUTE + 20 * SECOND, 5 * SECOND)
-    replay(pipeline(tmp_path, clock, registry), clock, slots)
-    counted = {
-        (kind, group): registry.get_sample_value(f"vllm_monitor_rule_{kind}_total", {"group": group})
-        for kind in ("evaluations", "evaluation_failures")
-        for group in ("often", "rarely")
-    }
-    assert counted == {
-        ("evaluations", "often"): 12,
-        ("evaluations", "rarely"): 2,
-        ("evaluation_failures", "often"): 4,
-        ("evaluation_failures", "rarely"): 0,
-    }
+    dispatcher.interrupt = flush
+    pipeline.evaluate(MINUTE, None)
+    timer.join(5)
+    assert journal.commits == [(1, 1), (0, 0)]
