@@ -6,10 +6,16 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import daemon, pages
+from tests.bench import daemon, memory, pages, promql, rounds
 
 # Each part of the program that has a budget adds its rows here.
-PARTS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {"pages": pages.rows, "daemon": daemon.rows}
+PARTS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
+    "pages": pages.rows,
+    "promql": promql.rows,
+    "rules": rounds.rows,
+    "memory": memory.rows,
+    "daemon": daemon.rows,
+}
 
 
 def main(wanted: list[str]) -> None:
