@@ -13,6 +13,8 @@ from monitor.storage.column import Block, Column
 _SLACK = 0.125
 # Selectors come from the rules, which are few, and from whoever asks over HTTP: of those only so many are remembered.
 _MOST_FOUND = 1_000
+# So many label pairs are kept at least before those are sought that no series has any more.
+_LEAST_PAIRS = 1000
 
 
 class Window:
@@ -27,8 +29,10 @@ class Window:
         self._lock = threading.Lock()
         self._blocks: dict[Hashable, Block] = {}
         self._ended: set[Hashable] = set()
-        self._by_name: dict[str, list[Column]] = {}
+        # How often each was adopted: one that comes back while it is being pruned is adopted before it is forgotten.
+        self._by_name: dict[str, dict[Column, int]] = {}
         self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
+        self._most_pairs = _LEAST_PAIRS
         self._found: dict[tuple[Matcher, ...], Sequence[Column]] = {}
 
     def block(self, owner: Hashable) -> Block:
@@ -87,16 +91,22 @@ class Window:
     def prune(self, now: Instant) -> None:
         """Forget what is older than the retention, a little later than it could be."""
         horizon = now - self.retention
+        latest = horizon - self.retention * _SLACK
         with self._lock:
-            for owner, block in list(self._blocks.items()):
-                times = block.view[0]
-                if not times or times[0] >= horizon - self.retention * _SLACK:
-                    continue
-                for column in block.prune(horizon):
+            due = [
+                (owner, block) for owner, block in self._blocks.items() if block.view[0] and block.view[0][0] < latest
+            ]
+        for owner, block in due:
+            # Not under the lock: a writer in the middle of a row may wait for it, and the block for the writer.
+            gone = block.prune(horizon)
+            with self._lock:
+                for column in gone:
                     self._forget(column)
                 if not block.columns and owner in self._ended:
                     self._ended.discard(owner)
                     del self._blocks[owner]
+        with self._lock:
+            self._forget_pairs()
 
     def size(self) -> tuple[int, int]:
         """Return the number of series and of samples held."""
@@ -108,15 +118,25 @@ class Window:
         with self._lock:
             # Most pairs (model_name="…", instance="…") stand in hundreds of series: each is kept once.
             column.labels = Labels(self._pairs.setdefault(pair, pair) for pair in column.labels)
-            self._by_name.setdefault(column.labels.name, []).append(column)
+            named = self._by_name.setdefault(column.labels.name, {})
+            named[column] = named.get(column, 0) + 1
             self._found.clear()
 
     def _forget(self, column: Column) -> None:
         named = self._by_name[column.labels.name]
-        named.remove(column)
+        named[column] -= 1
+        if not named[column]:
+            del named[column]
         if not named:
             del self._by_name[column.labels.name]
         self._found.clear()
+
+    def _forget_pairs(self) -> None:
+        """Drop the pairs of series that are gone, or a label that never repeats would fill the memory."""
+        if len(self._pairs) > self._most_pairs:
+            columns = (column for named in self._by_name.values() for column in named)
+            self._pairs = {pair: pair for column in columns for pair in column.labels}
+            self._most_pairs = max(_LEAST_PAIRS, 2 * len(self._pairs))
 
     def _matching(self, matchers: tuple[Matcher, ...]) -> Iterable[Column]:
         on_name = [matcher for matcher in matchers if matcher.name == METRIC_NAME]

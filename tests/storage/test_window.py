@@ -1,5 +1,7 @@
 """The window against a plain model: a dictionary of samples for each series."""
 
+import threading
+import weakref
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -168,3 +170,44 @@ def test_what_is_remembered_of_selectors_is_bounded() -> None:
         window.select((equal("__name__", "a"), Matcher("x", MatchType.NOT_EQUAL, str(number))))
     assert len(window._found) <= 1_000
     assert window.select((equal("__name__", "a"),)) == first
+
+
+def test_a_writer_whose_series_come_back_and_a_reader_that_prunes_do_not_wait_for_each_other() -> None:
+    window = Window(retention=0)
+    block = window.block("target")
+    back = [block.column(series("a", number=str(number))) for number in range(3000)]
+    stays = [block.column(series("b"))]
+    for round_ in range(10, 100, 10):
+        block.append(round_, back + stays, [1.0] * 3001)
+        for at in range(1, 5):
+            block.append(round_ + at, stays, [1.0])
+        window.prune(round_ + 4)  # the series of `back` are gone, the writer holds them still
+        threads = [
+            threading.Thread(target=block.append, args=(round_ + 5, back + stays, [2.0] * 3001), daemon=True),
+            threading.Thread(target=window.prune, args=(round_ + 5,), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+            assert not thread.is_alive()
+        assert len(window.select((equal("__name__", "a"),))) == 3000
+
+
+class Text(str):
+    """A label's value of which one can ask whether anybody still has it."""
+
+    __slots__ = ("__weakref__",)
+
+
+def test_labels_that_never_come_again_are_forgotten_with_their_series() -> None:
+    window = Window(retention=0)
+    block = window.block("target")
+    values: list[weakref.ref[Text]] = []
+    for at in range(100):
+        texts = [Text(f"{at}-{number}") for number in range(100)]
+        values += map(weakref.ref, texts)
+        block.append(at, [block.column(series("a", request=text)) for text in texts], [1.0] * 100)
+        window.prune(at)
+    del texts
+    assert sum(value() is not None for value in values) < 3000
