@@ -67,7 +67,7 @@ class RandomTest:
             count = self.random.randint(0, 5)
             pieces.append(self._piece(count))
             length += count + 1
-        if self.random.random() < 0.05:
+        if self.random.random() < 0.02:
             pieces.insert(self.random.randrange(len(pieces)), self.random.choice(_BROKEN))
         return self.random.choice((" ", "  ", "\t")).join(pieces)
 
