@@ -164,6 +164,5 @@ def _scan(run: Run, kind: Kind, column: Column, window: tuple[Instant, Instant])
 
 def _lost(values: Sequence[float], first: int, resets: Sequence[int]) -> float:
     """Return the sum of the values that the counter fell from in the rows `resets`."""
-    # There are no gaps here, so the value before a reset is in the row before. (`Column.before` holds the same, but a
-    # reader would have to take two lists at one time.)
+    # There are no gaps here, so the value before a reset is in the row before.
     return sum([values[row - 1 - first] for row in resets])

@@ -23,11 +23,14 @@ class Column:
 
     `view` is `(values, first)`: `values[k]` belongs to row `first + k` of the block. A row in which the series was
     missing holds the staleness marker and is listed in `gaps`; after the end of a series that has vanished there is one
-    marker and then nothing. For counters, `resets` lists each row whose value is below the one before it, and `before`
-    the value it fell from, so that an increase needs the two ends of a range only.
+    marker and then nothing. For counters, `resets` lists each row whose value is below the newest one before it, so
+    that an increase needs the two ends of a range, and the values that the counter fell from.
+
+    A reader takes `gaps` and `resets` before `view`: pruning replaces them in the other order, so what a list lacks
+    the values lack too.
     """
 
-    __slots__ = ("before", "block", "counter", "gaps", "labels", "last", "live", "resets", "view")
+    __slots__ = ("block", "counter", "gaps", "labels", "last", "live", "resets", "view")
 
     def __init__(self, block: "Block", labels: Labels, *, counter: bool) -> None:
         self.block = block
@@ -36,7 +39,6 @@ class Column:
         self.view: tuple[array[float], int] = (array("d"), block.next_row)
         self.gaps: list[int] = []
         self.resets: list[int] = []
-        self.before: list[float] = []
         self.last = 0.0
         self.live = False
 
@@ -59,21 +61,16 @@ class Column:
 
     def between(self, after: Instant, until: Instant) -> tuple[Sequence[Instant], Sequence[float]]:
         """Return the times and values of the samples in `(after, until]`, without staleness markers."""
+        gaps = self.gaps
         times, base = self.block.view
         values, first = self.view
         start = max(bisect_right(times, after) + base, first)
         end = max(start, min(bisect_right(times, until) + base, first + len(values)))
         some_times, some_values = times[start - base : end - base], values[start - first : end - first]
-        gaps = self.gaps
         if gaps and bisect_left(gaps, start) < bisect_left(gaps, end):
             kept = [k for k, value in enumerate(some_values) if not is_stale(value)]
             return array("q", [some_times[k] for k in kept]), array("d", [some_values[k] for k in kept])
         return some_times, some_values
-
-    def note_reset(self, row: int, before: float) -> None:
-        # The value first: a reader that sees the row must find the value.
-        self.before.append(before)
-        self.resets.append(row)
 
     def end(self, row: int, last: float) -> None:
         """The series is missing from `row` on."""
@@ -91,17 +88,16 @@ class Column:
             self.gaps.extend(range(row - missing, row))
             values.extend([STALE] * missing)
             if self.counter and value < self.last:
-                self.note_reset(row, self.last)
+                self.resets.append(row)
         self.live = True
 
     def prune(self, row: int) -> None:
         """Forget what is before `row`."""
         values, first = self.view
         if row > first:
-            self.view = (values[row - first :], max(first, row))
+            self.view = (values[row - first :], row)
         self.gaps = self.gaps[bisect_left(self.gaps, row) :]
-        cut = bisect_left(self.resets, row)
-        self.before, self.resets = self.before[cut:], self.resets[cut:]
+        self.resets = self.resets[bisect_left(self.resets, row) :]
 
     @property
     def is_over(self) -> bool:
@@ -156,7 +152,7 @@ class Block:
                 self._change(row, present, values)
             for column, value, last in zip(present, values, self._lasts, strict=True):
                 if value < last and column.counter:
-                    column.note_reset(row, last)
+                    column.resets.append(row)
                 column.view[0].append(value)
             self._lasts = values
             self.next_row = row + 1
