@@ -62,7 +62,7 @@ class AlertingRuleRun:
         """Return the alerts that dispatch must hear of: those that fire, and those that resolved a short while ago."""
         url = f"{context.external_url}/graph?g0.expr={quote_plus(self.spec.expr)}&g0.tab=1"
         return [
-            _outgoing(alert, context.external_labels, url)
+            outgoing(alert, context.external_labels, url)
             for alert in self.active.values()
             if alert.fired_at is not None
         ]
@@ -169,7 +169,8 @@ def _expand(templates: list[tuple[str, Template]], data: TemplateData) -> dict[s
     return {name: template.expand(data) for name, template in templates}
 
 
-def _outgoing(alert: ActiveAlert, external: Labels, url: str) -> Alert:
+def outgoing(alert: ActiveAlert, external: Labels, url: str) -> Alert:
+    """Return an alert that has fired as dispatch hears of it; `url` leads to what found it."""
     return Alert(
         labels=external.with_(alert.labels),
         annotations=alert.annotations,

@@ -1,18 +1,18 @@
 """A group: rules that are evaluated together, in order, at the same instant."""
 
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, Duration, Instant
-from monitor.rules.alerting import AlertState, absent
 from monitor.rules.alerting_rule import AlertingRuleRun
 from monitor.rules.context import Context
 from monitor.rules.errors import RuleError
 from monitor.rules.recording_rule import RecordingRuleRun
-from monitor.rules.spec import AlertingRule, RuleGroup
+from monitor.rules.spec import AlertingRule, Rule, RuleGroup
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,8 @@ RuleRun = AlertingRuleRun | RecordingRuleRun
 # What is longer is no slow evaluation: the machine slept, or the process was stopped.
 LONGEST_PAUSE: Duration = MINUTE
 
-Owner = tuple[str, str, int]
+# The kind, name and labels of a rule, and how many rules before it have the same.
+Owner = tuple[str, str, str, int]
 Stopwatch = Callable[[], float]
 
 
@@ -45,42 +46,44 @@ class Group:
     """
     Evaluates its rules when told to; knows no timer.
 
-    reference: Prometheus 3, rules/group.go. `interval` is the group's own or the default one, in milliseconds.
+    `interval` is the group's own or the default one, in milliseconds. `owners` are the names under which the rules
+    write: each is a writer of its own, so that the rules behind it see its samples at this very instant. They do not
+    tell where a rule stands, so that its series go on wherever it is moved.
+
+    reference: Prometheus 3, rules/group.go.
     """
 
     spec: RuleGroup
     interval: Duration
     query_offset: Duration
     rules: list[RuleRun]
+    owners: list[Owner]
     verdicts: list[Verdict] = field(default_factory=list)
     last_evaluation: Instant = 0
     evaluation_seconds: float = 0.0
 
     @classmethod
-    def of(cls, spec: RuleGroup, interval: Duration, query_offset: Duration = 0) -> "Group":
-        """Return a fresh group; `interval` and `query_offset` are the defaults for what `spec` leaves out."""
+    def of(cls, spec: RuleGroup, interval: Duration, query_offset: Duration, seen: "Counter[Hashable]") -> "Group":
+        """
+        Return a fresh group; `interval` and `query_offset` are the defaults for what `spec` leaves out.
+
+        `seen` counts the rules of the groups before, for the names of their writers.
+        """
         runs: list[RuleRun] = [
             AlertingRuleRun(rule, spec.limit) if isinstance(rule, AlertingRule) else RecordingRuleRun(rule, spec.limit)
             for rule in spec.rules
         ]
         offset = query_offset if spec.query_offset is None else spec.query_offset
-        return cls(spec, spec.interval or interval, offset, runs, [Verdict()] * len(runs))
+        owners = [_owner(rule, seen) for rule in spec.rules]
+        return cls(spec, spec.interval or interval, offset, runs, owners, [Verdict()] * len(runs))
 
     @property
     def key(self) -> tuple[str, str]:
         return (self.spec.file, self.spec.name)
 
     @property
-    def owners(self) -> list[Owner]:
-        """Each rule is a writer of its own, so that the rules behind it see its samples at this very instant."""
-        return [(*self.key, number) for number in range(len(self.rules))]
-
-    @property
     def alerting(self) -> list[AlertingRuleRun]:
         return [run for run in self.rules if isinstance(run, AlertingRuleRun)]
-
-    def is_due(self, slot: Instant) -> bool:
-        return slot % self.interval == 0
 
     def evaluate(self, context: Context, at: Instant, stopwatch: Stopwatch) -> list[Alert]:
         """
@@ -111,36 +114,6 @@ class Group:
         self.verdicts = [replace(verdict, at=verdict.at + by) if verdict.at else verdict for verdict in self.verdicts]
         self.last_evaluation += by if self.last_evaluation else 0
 
-    def take_over(self, old: "Group") -> None:
-        """
-        Go on with the alerts of `old`, rule by rule: by name and labels, in order, whatever their expressions became.
-
-        reference: Prometheus 3, rules/group.go (CopyState).
-        """
-        waiting = list(old.alerting)
-        for rule in self.alerting:
-            match = next(
-                (o for o in waiting if (o.spec.name, o.spec.labels) == (rule.spec.name, rule.spec.labels)), None
-            )
-            if match is not None:
-                waiting.remove(match)
-                rule.active = dict(match.active)
-
-    def left_behind(self, new: "Group | None", context: Context, at: Instant) -> list[Alert]:
-        """Return, as resolved at `at`, the firing alerts of this group that `new` no longer has a rule for."""
-        kept = {labels for rule in new.alerting for labels in rule.active} if new is not None else set()
-        orphans: list[Alert] = []
-        for rule in self.alerting:
-            rule.active = {
-                labels: over
-                for labels, alert in rule.active.items()
-                if labels not in kept
-                and alert.state is AlertState.FIRING
-                and (over := absent(alert, 0, at)) is not None
-            }
-            orphans += rule.alerts(context)
-        return orphans
-
     def _evaluate_rule(self, number: int, rule: RuleRun, context: Context, at: Instant) -> str:
         query_at = at - self.query_offset
         try:
@@ -152,3 +125,10 @@ class Group:
             return f"internal error: {type(err).__name__}"
         context.appender.append(self.owners[number], query_at, samples)
         return ""
+
+
+def _owner(rule: Rule, seen: "Counter[Hashable]") -> Owner:
+    kind = "alert" if isinstance(rule, AlertingRule) else "record"
+    same = (kind, rule.name, str(rule.labels))
+    seen[same] += 1
+    return (*same, seen[same] - 1)

@@ -1,14 +1,17 @@
 """All groups: which are due, and how a reload carries their state over."""
 
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
-from monitor.model.labels import Labels
-from monitor.rules.alerting import ActiveAlert
+from monitor.model.labels import ALERT_NAME, Labels
+from monitor.rules.alerting import ActiveAlert, AlertState, absent
+from monitor.rules.alerting_rule import AlertingRuleRun, outgoing
 from monitor.rules.context import Context
 from monitor.rules.group import Group, Stopwatch
+from monitor.rules.reload import Pair, successors
 from monitor.rules.spec import RuleGroup
 
 AlertKey = tuple[str, str, Labels]
@@ -43,7 +46,10 @@ class Manager:
         query_offset: Duration = 0,
     ) -> None:
         self.context = context
-        self.groups = [Group.of(spec, interval, query_offset) for spec in specs]
+        seen: Counter[Hashable] = Counter()
+        self.groups = [Group.of(spec, interval, query_offset, seen) for spec in specs]
+        self.left_behind: dict[AlertKey, Kept] = {}
+        self._homes = list(_homes(self.groups))
         self._stopwatch = stopwatch
         self._kept: dict[AlertKey, tuple[object, ...]] = {}
 
@@ -58,12 +64,13 @@ class Manager:
 
     def evaluate(self, slot: Instant, interval: Duration | None = None) -> list[Alert]:
         """Evaluate the groups of `interval` (None: all) at `slot`; return the alerts that dispatch must hear of."""
-        return [
+        alerts = [
             alert
             for group in self.groups
             if interval in (None, group.interval)
             for alert in group.evaluate(self.context, slot, self._stopwatch)
         ]
+        return alerts + self._told_as_over(slot)
 
     def changes(self) -> tuple[list[Kept], list[AlertKey]]:
         """Return the alerts that are not what they were at the last call, and the keys of those that are gone."""
@@ -75,34 +82,114 @@ class Manager:
 
     def restore(self, kept: Iterable[Kept], down_at: Instant, now: Instant, trust_absence_from: Instant) -> None:
         """
-        Go on with what was kept when the daemon went down at `down_at`, whatever file the rules stand in now.
+        Go on with what was kept when the daemon went down at `down_at`, wherever the rules stand now.
 
-        Until `trust_absence_from` an alert that is not found stays as it is.
+        An alert whose rule is gone has resolved. Until `trust_absence_from` one that is not found stays as it is.
         """
-        rows = {one.key: one for one in kept}
-        self._kept = {key: one.alert.dates for key, one in rows.items()}
-        for group in self.groups:
-            for rule in group.alerting:
-                mine = [key for key in rows if key[:2] == (group.spec.name, rule.spec.name) and rule.may_have(key[2])]
-                rule.restore((rows.pop(key).alert for key in mine), down_at, now)
-                rule.trust_absence_from = trust_absence_from
+        rows = list(kept)
+        self._kept = {one.key: one.alert.dates for one in rows}
+        found: defaultdict[int, list[ActiveAlert]] = defaultdict(list)
+        for one in rows:
+            home = _home_of(one, self._homes)
+            if home is None:
+                self._leave_behind(one, now)
+            else:
+                found[id(home.rule)].append(one.alert)
+        for home in self._homes:
+            home.rule.restore(found[id(home.rule)], down_at, now)
+            home.rule.trust_absence_from = trust_absence_from
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""
         for group in self.groups:
             group.shift(by)
-
-    def _all(self) -> Iterator[Kept]:
-        for group in self.groups:
-            for rule in group.alerting:
-                for alert in rule.active.values():
-                    yield Kept(group.spec.name, rule.spec.name, alert)
+        self.left_behind = {key: replace(one, alert=one.alert.shifted(by)) for key, one in self.left_behind.items()}
 
     def take_over(self, old: "Manager", at: Instant) -> list[Alert]:
-        """Go on where `old` stood; return, as resolved, the firing alerts whose rules are gone."""
+        """Go on where `old` stood; return, as resolved, the firing alerts that are no more: their rules are gone."""
+        pairs, gone = successors(old.groups, self.groups)
+        for before, rule in pairs:
+            rule.active = dict(before.active)
+            rule.trust_absence_from = before.trust_absence_from
         self._kept = old._kept  # noqa: SLF001 - the same class
-        by_key = {group.key: group for group in self.groups}
-        for group in old.groups:
-            if group.key in by_key:
-                by_key[group.key].take_over(group)
-        return [alert for group in old.groups for alert in group.left_behind(by_key.get(group.key), self.context, at)]
+        self.left_behind = dict(old.left_behind)
+        without = {id(rule) for _, rule in gone}
+        for home in old._homes:  # noqa: SLF001 - the same class
+            if id(home.rule) in without:
+                for alert in home.rule.active.values():
+                    self._leave_behind(Kept(home.group, home.name, alert), at)
+        return self._told_as_over(at) + self._renamed(old, pairs, at)
+
+    def _leave_behind(self, one: Kept, at: Instant) -> None:
+        """Its rule is gone: it resolves at `at`, if it has fired at all."""
+        over = absent(one.alert, 0, at)
+        if over is not None:
+            self.left_behind[one.key] = replace(one, alert=over)
+
+    def _told_as_over(self, at: Instant) -> list[Alert]:
+        """Return the alerts whose rules are gone: as long as any resolved one is told, unless a rule finds it again."""
+        if not self.left_behind:
+            return []
+        fires = {
+            labels
+            for home in self._homes
+            for labels, alert in home.rule.active.items()
+            if alert.state is AlertState.FIRING
+        }
+        self.left_behind = {
+            key: one
+            for key, one in self.left_behind.items()
+            if one.alert.labels not in fires and absent(one.alert, 0, at) is not None
+        }
+        return [outgoing(one.alert, self.context.external_labels, "") for one in self.left_behind.values()]
+
+    def _renamed(self, old: "Manager", pairs: Iterable[Pair], at: Instant) -> list[Alert]:
+        """Return, as resolved at `at`, the firing alerts that have other external labels from now on."""
+        before, after = old.context.external_labels, self.context.external_labels
+        if before == after:
+            return []
+        return [
+            outgoing(replace(alert, state=AlertState.INACTIVE, resolved_at=at), before, "")
+            for _, rule in pairs
+            for alert in rule.active.values()
+            if alert.state is AlertState.FIRING and before.with_(alert.labels) != after.with_(alert.labels)
+        ]
+
+    def _all(self) -> Iterator[Kept]:
+        yield from self.left_behind.values()
+        for home in self._homes:
+            for alert in home.rule.active.values():
+                yield Kept(home.group, home.name, alert)
+
+
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """
+    An alerting rule and the names under which its alerts are kept.
+
+    `name` is the rule's; the second of the same name, in groups of the same name, has `#2` behind it, and so on.
+    """
+
+    group: str
+    name: str
+    rule: AlertingRuleRun
+
+
+def _homes(groups: Iterable[Group]) -> Iterator[_Home]:
+    seen: Counter[tuple[str, str]] = Counter()
+    for group in groups:
+        for rule in group.alerting:
+            name = rule.spec.name
+            seen[group.spec.name, name] += 1
+            count = seen[group.spec.name, name]
+            yield _Home(group.spec.name, name if count == 1 else f"{name}#{count}", rule)
+
+
+def _home_of(one: Kept, homes: Iterable[_Home]) -> _Home | None:
+    """Return the rule whose alert this can be: if it may be several's, the one that stands where its own stood."""
+    possible = [
+        home
+        for home in homes
+        if home.rule.spec.name == one.alert.labels.value(ALERT_NAME) and home.rule.may_have(one.alert.labels)
+    ]
+    return min(possible, key=lambda home: (home.group != one.group, home.name != one.rule), default=None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from monitor.embedded import EmbeddedQuery, WindowAppender
 from monitor.expressions import check_expr, check_template
+from monitor.model.alert import Alert
 from monitor.model.instant import HOUR, MINUTE, Duration, Instant
 from monitor.model.labels import EMPTY, Labels
 from monitor.model.sample import is_stale
@@ -59,6 +60,14 @@ class Life:
         for number in range(steps):
             self.feed(series, number)
             self.manager.evaluate(number * self.step)
+
+    def reload(self, groups: Iterable[RuleGroup], at: Instant) -> list[Alert]:
+        """Go over to other rules, as the daemon does; return what dispatch hears at once."""
+        new = self.build(groups)
+        told = new.take_over(self.manager, at)
+        self.appender.retire(self.appender.owners - new.owners, at)
+        self.manager = new
+        return told
 
     def answer(self, expr: str, at: Instant) -> list[tuple[Labels, float]]:
         """Return an instant vector, sorted by its labels."""
