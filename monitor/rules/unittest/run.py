@@ -8,7 +8,7 @@ evaluations are done.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from monitor.model.instant import Duration, Instant, format_duration
 from monitor.model.labels import Labels
@@ -74,7 +74,9 @@ class _Stage:
         self._query = storage.query
         self._appender = OneTruth(storage.appender)
         context = Context(storage.query, self._appender, test.external_labels, test.external_url)
-        self._manager = Manager(groups, context, file.evaluation_interval, stopwatch=lambda: 0.0)
+        # Their own intervals would make pauses of the time between two evaluations.
+        every = [replace(group, interval=None) for group in groups]
+        self._manager = Manager(every, context, file.evaluation_interval, stopwatch=lambda: 0.0)
         self._inputs = [
             _Input(number, series, test.start, test.interval, self._appender)
             for number, series in enumerate(test.series)
