@@ -1,11 +1,13 @@
 """Notices that somebody has set the clock."""
 
+import threading
 from collections.abc import Callable
 
 from monitor.model.instant import SECOND, Duration, Instant
 
 # Less than that between two looks is a clock that is being slewed, and simply followed.
 STEP: Duration = SECOND
+LOOK_SECONDS = 1.0
 # Two readings that lie further apart than that are no pair: something held us up between them.
 _PAIR: Duration = 100
 
@@ -17,6 +19,13 @@ class ClockWatch:
         self._wall = wall
         self._boot = boot
         self._offset = self._look()
+
+    def watch(self, stopping: threading.Event, tell: Callable[[Duration], None]) -> None:
+        """Look every second until `stopping` is set, and `tell` by how much the clock was set."""
+        while not stopping.wait(LOOK_SECONDS):
+            by = self.stepped()
+            if by:
+                tell(by)
 
     def stepped(self) -> Duration:
         """Return by how much the wall clock was set since the last look; 0 when it was not."""

@@ -96,6 +96,14 @@ class Pipeline:
         self.tell()
         self.outbox.deliver_due(self.clock.now())
 
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: samples, alerts, groups and letters move along."""
+        for part in (self.window, self.manager, self.outbox):
+            part.shift(by)
+        flush = self.dispatcher.shift(by)
+        if self.journal is not None:
+            self.journal.commit(*self.manager.changes(), flush)
+
     def _count_rules(self, interval: Duration | None) -> None:
         for group in self.manager.groups:
             if interval in (None, group.interval):

@@ -26,11 +26,13 @@ class Timetable:
 
     Scrapes run on workers, side by side; the rules of a slot as soon as its scrapes are in; notifications at once
     behind the rules, and by a timer where a group waits. `save` is called every minute.
+    The workers outlive the timetable, so that a target whose scrape is still under way is not scraped beside it.
     """
 
-    def __init__(self, pipeline: Pipeline, save: Callable[[], None]) -> None:
-        self._save = save
+    def __init__(self, pipeline: Pipeline, workers: Workers, save: Callable[[], None]) -> None:
         self._pipeline = pipeline
+        self._workers = workers
+        self._save = save
         self._now = pipeline.clock.now
         metrics = pipeline.metrics
         self._schedule = Schedule(
@@ -39,9 +41,6 @@ class Timetable:
             missed=self._missed,
         )
         self._arrivals = Arrivals(self._now)
-        self._workers = Workers()
-        self._busy: set[int] = set()
-        self._lock = threading.Lock()
         self.first_round_done = threading.Event()
 
     def start(self) -> None:
@@ -57,12 +56,6 @@ class Timetable:
     def stop(self) -> None:
         """Start nothing any more. Scrapes under way may end later; nobody waits for them."""
         self._schedule.stop()
-        self._workers.stop()
-
-    def is_idle(self) -> bool:
-        """Whether no scrape is under way."""
-        with self._lock:
-            return not self._busy
 
     def look(self) -> None:
         """Look again at when the next group is due: somebody else has inserted alerts."""
@@ -85,23 +78,17 @@ class Timetable:
 
     def _scrape_all(self, loops: Iterable[ScrapeLoop], at: Instant, landed: Callable[[ScrapeLoop], None]) -> None:
         for loop in loops:
-            with self._lock:
-                if id(loop) in self._busy:
-                    self._pipeline.metrics.scrapes_skipped.labels(loop.target.job).inc()
-                    landed(loop)
-                    continue
-                self._busy.add(id(loop))
-            self._workers.submit(partial(self._scrape_one, loop, at, landed))
+            if not self._workers.submit(loop.owner, partial(self._scrape_one, loop, at, landed)):
+                self._pipeline.metrics.scrapes_skipped.labels(loop.target.job).inc()
+                landed(loop)
 
     def _scrape_one(self, loop: ScrapeLoop, at: Instant, landed: Callable[[ScrapeLoop], None]) -> None:
         try:
             self._pipeline.scrape(loop, at)
-        except Exception:  # nothing escapes a tick; the count has an alert
+        except Exception:  # nothing escapes a tick; it is counted
             log.exception("scrape failed unexpectedly", extra={"target": loop.target.url})
             self._pipeline.metrics.ticks_failed.labels(SCRAPE).inc()
         finally:
-            with self._lock:
-                self._busy.discard(id(loop))
             landed(loop)
 
     def _evaluate(self, interval: Duration, slot: Instant) -> None:

@@ -41,13 +41,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ownseries": {"model", "embedded"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
     "dispatching": MIDDLE | {"config", "dispatch", "web"},
+    "reporting": MIDDLE | {"rules", "dispatch", "notify", "metrics", "pipeline"},
     "replay": MIDDLE | {"pipeline"},
     "schedule": GROUND,
     "arrival": GROUND,
     "clockwatch": GROUND,
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }
-TOP = ("build", "app", "commands", "cli")
+TOP = ("build", "running", "app", "commands", "cli")
 
 
 def sources() -> list[Path]:

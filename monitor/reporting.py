@@ -1,0 +1,42 @@
+"""What the daemon counts and logs of its deliveries, and the gauges that are computed when somebody reads them."""
+
+import logging
+
+from monitor.metrics import Metrics
+from monitor.notify.lane import Attempt
+from monitor.pipeline import Pipeline
+from monitor.rules.alerting import AlertState
+
+log = logging.getLogger(__name__)
+
+
+def report(metrics: Metrics, attempt: Attempt) -> None:
+    """Count and log what became of one attempt to deliver."""
+    delivery = attempt.delivery
+    told = {
+        "integration": delivery.integration,
+        "group": delivery.notification.group_key,
+        "reason": delivery.notification.reason.value,
+    }
+    metrics.notifications.labels(delivery.integration).inc()
+    if attempt.error is None:
+        log.info("notified", extra=told)
+        return
+    metrics.notifications_failed.labels(delivery.integration, attempt.error.reason).inc()
+    # Once, not at every attempt: the counter has the rest.
+    level = logging.ERROR if attempt.attempts == 1 else logging.DEBUG
+    log.log(level, "not notified: %s", attempt.error, extra=told | {"attempts": attempt.attempts})
+
+
+def refresh(metrics: Metrics, pipeline: Pipeline, *, state_written: bool) -> None:
+    """Bring the gauges that are computed up to date. Safe to call from any thread."""
+    states = [
+        alert.state
+        for group in pipeline.manager.groups
+        for rule in group.alerting
+        for alert in list(rule.active.values())
+    ]
+    for state in (AlertState.PENDING, AlertState.FIRING):
+        metrics.alerts.labels(state.value).set(states.count(state))
+    metrics.state_written.set(state_written)
+    metrics.notifications_waiting.set(sum(pipeline.outbox.waiting().values()))

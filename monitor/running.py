@@ -1,0 +1,106 @@
+"""The daemon at work: what begins, goes over to another configuration, moves with the clock, and ends together."""
+
+import contextlib
+import logging
+import threading
+from dataclasses import dataclass
+
+from monitor.build import Parts
+from monitor.dispatching import Dispatching
+from monitor.model.instant import SECOND, Duration, Instant, to_seconds
+from monitor.pipeline import Pipeline
+from monitor.state import State
+from monitor.timetable import Timetable
+from monitor.web.server import Server
+from monitor.workers import Workers
+
+log = logging.getLogger(__name__)
+
+# SIGTERM ends the daemon within five seconds: this much of them is for what still waits in the lanes.
+PATIENCE_SECONDS = 3.0
+# How much longer than its timeout a scrape may take: the look-up of a name has limits of its own.
+GRACE: Duration = SECOND
+IDLE_SECONDS = 0.05
+CLOCK = "clock"
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """What there is from the start of the daemon to its end, whatever configurations come and go."""
+
+    state: State
+    server: Server
+    dispatching: Dispatching
+    workers: Workers
+
+
+class Running:
+    """One configuration at work. A reload replaces it whole; a clock that is set replaces its timetable."""
+
+    def __init__(self, lasting: Lasting, parts: Parts, pipeline: Pipeline) -> None:
+        self.lasting = lasting
+        self.parts = parts
+        self.pipeline = pipeline
+        self.timetable = self._timetable()
+
+    def begin(self) -> None:
+        self.pipeline.outbox.start(self.pipeline.clock.now)
+        self.timetable.start()
+
+    def take_over(self, old: "Running", now: Instant) -> None:
+        """Go on with the letters of `old`, whose timetable has stopped, and end the series that only `old` wrote."""
+        self.pipeline.outbox.take_over(old.pipeline.outbox)
+        # A target that is only scraped in another way than before goes on with its rows.
+        owners = {loop.owner for loop in self.pipeline.loops}
+        for loop in old.pipeline.loops:
+            if loop.owner not in owners:
+                loop.stop(now)
+        appender = self.parts.appender
+        appender.retire(appender.owners - self.parts.manager.owners, now)
+
+    def move(self, by: Duration, stopping: threading.Event) -> None:
+        """
+        Go on as if the clock had always been what it is now: samples, alerts, groups and letters move along.
+
+        So a step in either direction makes no hole, no burst, and no alert that nobody deserves. Scrapes that are
+        under way are waited for, unless `stopping` is set.
+        """
+        self.timetable.stop()
+        self._wait_for_scrapes(stopping)
+        try:
+            self.pipeline.shift(by)
+        except Exception:  # a tick like the others: whatever this is, a daemon that stands still would be worse
+            log.exception("not everything has moved with the clock")
+            self.pipeline.metrics.ticks_failed.labels(CLOCK).inc()
+        self.timetable = self._timetable()
+        self.timetable.start()
+
+    def end(self) -> None:
+        """Stop in the order of the data: no new scrapes, then no evaluations, then the lanes, then the rest."""
+        lasting = self.lasting
+        with contextlib.ExitStack() as stack:
+            stack.callback(lasting.state.journal.close)
+            stack.callback(lasting.server.stop)
+            stack.callback(self._empty_lanes)
+            stack.callback(self._save_window)
+            stack.callback(lasting.workers.stop)
+            stack.callback(self.timetable.stop)
+
+    def _timetable(self) -> Timetable:
+        return Timetable(self.pipeline, self.lasting.workers, self._save_window)
+
+    def _save_window(self) -> None:
+        self.lasting.state.save_window(self.pipeline.window, self.pipeline.clock.now())
+
+    def _wait_for_scrapes(self, stopping: threading.Event) -> None:
+        # A row that is written after its block has moved would stand in the future, and refuse all that follow.
+        longest = max((loop.options.scrape_timeout for loop in self.pipeline.loops), default=0) + GRACE
+        for _ in range(round(to_seconds(longest) / IDLE_SECONDS)):
+            if self.lasting.workers.is_idle():
+                return
+            stopping.wait(IDLE_SECONDS)
+
+    def _empty_lanes(self) -> None:
+        outbox = self.pipeline.outbox
+        if not outbox.stop(PATIENCE_SECONDS):
+            log.warning("notifications left behind", extra={"waiting": sum(outbox.waiting().values())})
