@@ -91,7 +91,7 @@ class Schedule:
             self._at_work += 1
         try:
             job()
-        except Exception:  # nothing escapes a tick; the count has an alert
+        except Exception:  # nothing escapes a tick; it is counted
             log.exception("tick failed", extra={"part": part})
             self._failed(part)
         finally:
