@@ -13,8 +13,8 @@ from monitor.web.application import LARGEST_BODY_BYTES
 
 # However many queries run or wait, some threads are left for health and metrics.
 THREADS = gate.RUNNING + gate.WAITING + 4
-# A query that still runs then is left to end with the process.
-PATIENCE_SECONDS = 1.0
+# How long the end waits for a query that still runs; then that is left to end with the process.
+PATIENCE_SECONDS = 0.5
 
 
 class Server:
@@ -51,7 +51,7 @@ class Server:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            wasyncore.loop(timeout=PATIENCE_SECONDS, map=self._map, count=1)
+            wasyncore.loop(timeout=1.0, map=self._map, count=1)
         self._close()
 
     def _close(self) -> None:
