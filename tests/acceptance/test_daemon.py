@@ -148,11 +148,17 @@ def unavailable(times: int) -> list[Any]:
     return [Answer(503, "")] * times
 
 
+def taken(config: str) -> str:
+    """Return the address of the stub of Slack, which is in use."""
+    return str(re.findall(r"//(127.0.0.1:\d+)/", config)[0])
+
+
 @pytest.mark.parametrize(
     ("break_it", "words"),
     [
         pytest.param(lambda text: text.replace("oncall,", "onkall,"), 'receiver "onkall" is not defined', id="config"),
         pytest.param(lambda text: text.replace("./data", "/dev/null/data"), "/dev/null/data", id="storage"),
+        pytest.param(lambda text: text.replace("127.0.0.1:0", taken(text)), "cannot listen on 127.0.0.1:", id="port"),
     ],
 )
 def test_what_keeps_the_daemon_from_starting_is_said_in_one_message(

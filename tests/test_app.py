@@ -1,0 +1,80 @@
+"""The daemon's life in one process: what a reload leaves alone, and what keeps it from starting."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import requests
+
+from monitor.app import App, StartError
+from monitor.clock import SystemClock
+from monitor.config.read import load
+from monitor.model.labels import METRIC_NAME
+from monitor.model.matcher import equal
+from tests.scrape.wire import Served, page, serving
+from tests.waiting import until
+
+PAGE = page(b"vllm:num_requests_running 1\n")
+
+
+def write(folder: Path, target: Served, *, scrape_timeout: str = "5s", listen: str = "127.0.0.1:0") -> Path:
+    path = folder / "monitor.yaml"
+    path.write_text(
+        f"""\
+global: {{scrape_interval: 5s, scrape_timeout: {scrape_timeout}}}
+scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["127.0.0.1:{target.port}"]}}]}}]
+rule_files: []
+receivers: [{{name: nobody}}]
+web: {{listen: "{listen}"}}
+"""
+    )
+    return path
+
+
+@contextmanager
+def started(config: Path) -> Iterator[tuple[App, str]]:
+    app = App(lambda: load(config), SystemClock())
+    port = app.start()
+    try:
+        yield app, f"http://127.0.0.1:{port}"
+    finally:
+        app.stop()
+
+
+def test_a_reload_does_not_scrape_a_target_that_is_still_being_scraped(tmp_path: Path) -> None:
+    def hang(served: Served, _: socket.socket) -> bool:
+        served.stopping.wait(10)
+        return False
+
+    with serving(hang) as target, started(write(tmp_path, target)) as (app, url):
+        until(lambda: target.heads, within=5)
+        assert app.reload() == ""
+        skipped = 'vllm_monitor_scrapes_skipped_total{job="vllm"}'
+        until(lambda: skipped in requests.get(f"{url}/metrics", timeout=5).text, within=5)
+        assert len(target.heads) == 1
+        target.stopping.set()
+
+
+def test_a_target_that_is_scraped_in_another_way_after_a_reload_goes_on_with_its_series(tmp_path: Path) -> None:
+    with serving(PAGE) as target, started(write(tmp_path, target)) as (app, url):
+        until(lambda: requests.get(f"{url}/-/ready", timeout=5).ok, within=5)
+        write(tmp_path, target, scrape_timeout="4s")
+        assert app.reload() == ""
+        until(lambda: len(target.heads) > 1, within=5)
+        until(lambda: requests.get(f"{url}/-/ready", timeout=5).ok, within=5)
+        (up,) = app._window.select([equal(METRIC_NAME, "up")])
+        assert up.gaps == []
+        assert len(up.view[0]) >= 2
+        assert up.block in [block for _, block in app._window.blocks()]
+
+
+def test_a_name_that_cannot_be_listened_on_is_said_and_nothing_runs(tmp_path: Path) -> None:
+    with serving(PAGE) as target:
+        config = write(tmp_path, target, listen="no-such-host.invalid:9109")
+        app = App(lambda: load(config), SystemClock())
+        with pytest.raises(StartError, match=r"^cannot listen on no-such-host.invalid:9109: .*\(set --listen or"):
+            app.start()
+        assert not target.heads
+    assert app.reload() == "not running"
