@@ -89,6 +89,7 @@ class Lane:
         self._ledger = ledger
         self._letters: list[Letter] = []
         self._quiet_until: Instant = 0
+        self._moved: Duration = 0
         self._under_way: Letter | None = None
         self._successor: Lane | None = None
         # Also held by whoever waits for a letter to come.
@@ -97,13 +98,16 @@ class Lane:
     def put(self, letter: Letter) -> None:
         with self.changed:
             older = next((one for one in reversed(self._letters) if one.delivery.key == letter.delivery.key), None)
-            if older is not None and older is not self._under_way and not _tells_an_end(older, letter):
+            if older is None or older is self._under_way or _tells_an_end(older, letter):
+                older = None
+            else:
                 self._letters.remove(older)
-                self._ledger.settle(older.id)
                 # News is worth a knock at once, but it does not make the receiver any healthier.
                 letter = replace(letter, attempts=letter.attempts + older.attempts)
             self._letters.append(letter)
             self.changed.notify()
+        if older is not None:
+            self._ledger.settle(older.id)
 
     def next_due(self) -> Instant | None:
         """Return when the next attempt may be made, or None when the lane is empty."""
@@ -122,6 +126,7 @@ class Lane:
             self._under_way = moved.get(id(self._under_way), self._under_way) if self._under_way else None
             self._letters = [moved[id(one)] for one in self._letters]
             self._quiet_until += by
+            self._moved += by
             self.changed.notify()
 
     def hand_over(self, successor: "Lane | None") -> None:
@@ -130,6 +135,9 @@ class Lane:
             self._successor = successor
             waiting = [letter for letter in self._letters if letter is not self._under_way]
             self._letters = [letter for letter in self._letters if letter is self._under_way]
+            quiet_until = self._quiet_until
+        if successor is not None:
+            successor.keep_quiet(quiet_until)
         for letter in waiting:
             if successor is not None:
                 successor.put(letter)
@@ -143,15 +151,18 @@ class Lane:
             if letter is None or now < self._quiet_until:
                 return False
             self._under_way = letter
+            moved = self._moved
         error = self._attempt(letter)
+        done = error is None or error.hopeless
         with self.changed:
             letter = self._under_way or letter
             self._under_way = None
             self._letters.remove(letter)
-            if error is None or error.hopeless:
-                self._ledger.settle(letter.id)
-            else:
-                self._keep(letter, error, now)
+            if error is not None and not done:
+                # The clock may have been set during the attempt.
+                self._keep(letter, error, now + self._moved - moved)
+        if done:
+            self._ledger.settle(letter.id)
         self._report(Attempt(letter.delivery, error, letter.attempts + 1))
         return True
 
@@ -181,15 +192,22 @@ class Lane:
         wait = wait_after(error, attempts, self._chance())
         again = replace(letter, not_before=now + wait, attempts=attempts, doubtful=letter.doubtful or error.doubtful)
         if error.retry_after is not None:
-            self._quiet_until = now + error.retry_after
-        if self._successor is not None:
-            self._successor.put_first(again)
-        else:
-            self._letters.insert(0, again)
+            self.keep_quiet(now + error.retry_after)
+        self.put_first(again)
+
+    def keep_quiet(self, until: Instant) -> None:
+        """Make no attempt before `until`."""
+        with self.changed:
+            self._quiet_until = max(self._quiet_until, until)
+            if self._successor is not None:
+                self._successor.keep_quiet(until)
 
     def put_first(self, letter: Letter) -> None:
         """Take a letter that is older than all that wait here."""
         with self.changed:
+            if self._successor is not None:
+                self._successor.put_first(letter)
+                return
             self._letters.insert(0, letter)
             self.changed.notify()
 

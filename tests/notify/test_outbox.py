@@ -7,9 +7,9 @@ import pytest
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.notification import Notification, Notifier, NotifyError, Reason
 from monitor.model.alert import Alert
-from monitor.model.instant import MINUTE, SECOND
+from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import EMPTY, Labels
-from monitor.notify.lane import Attempt, wait_after
+from monitor.notify.lane import Attempt, Lane, Letter, wait_after
 from monitor.notify.outbox import Outbox
 
 
@@ -249,3 +249,53 @@ def test_an_attempt_under_way_is_not_made_twice_and_goes_to_the_next_outbox_when
     old.deliver_due(0)
     new.deliver_due(MINUTE)
     assert len(successor.delivered) == 1
+
+
+def test_an_attempt_that_fails_after_two_reloads_goes_to_the_last_outbox() -> None:
+    successor = FakeNotifier()
+    between, _ = lane(FakeNotifier())
+    last, _ = lane(successor)
+
+    class HandingOver:
+        """Is replaced twice in the middle of its only attempt."""
+
+        def notify(self, _: Notification) -> None:
+            between.take_over(old)
+            last.take_over(between)
+            raise UNREACHABLE
+
+    old = Outbox({"slack": HandingOver()}, lambda _: None)
+    old.put(delivery(), 0)
+    old.deliver_due(0)
+    last.deliver_due(MINUTE)
+    assert len(successor.delivered) == 1
+
+
+def test_the_receivers_word_is_obeyed_over_a_reload() -> None:
+    old, _ = lane(FakeNotifier([LIMITED]))
+    old.put(delivery("a"), 0)
+    old.put(delivery("b"), 0)
+    old.deliver_due(0)
+    notifier = FakeNotifier()
+    new, _ = lane(notifier)
+    new.take_over(old)
+    new.put(delivery("c"), SECOND)
+    new.deliver_due(30 * SECOND - 1)
+    assert notifier.delivered == []
+    new.deliver_due(30 * SECOND)
+    assert len(notifier.delivered) == 3
+
+
+@pytest.mark.parametrize(("error", "wait"), [(UNREACHABLE, SECOND), (LIMITED, 30 * SECOND)], ids=["own", "asked for"])
+def test_a_clock_that_is_set_back_during_an_attempt_does_not_delay_the_next(error: NotifyError, wait: int) -> None:
+    class Moving:
+        """The clock is set in the middle of an attempt that fails."""
+
+        def notify(self, _: Notification) -> None:
+            one.shift(-HOUR)
+            raise error
+
+    one = Lane(Moving(), lambda _: None, lambda: 1.0, FakeLedger())
+    one.put(Letter(delivery(), HOUR))
+    assert one.deliver_due(HOUR)
+    assert one.next_due() == wait
