@@ -33,6 +33,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "logs": set(),
     "workers": set(),
     "web": MIDDLE | {"rules", "dispatch", "notify"},
+    "jobs": {"model", "scrape", "config"},
+    "receivers": {"config", "dispatch", "notify"},
     "expressions": {"promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},
     "codec": GROUND | {"rules", "dispatch"},

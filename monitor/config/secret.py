@@ -20,3 +20,8 @@ class Secret:
 
     def __hash__(self) -> int:
         return hash(self._text)
+
+
+def revealed(secret: Secret | None) -> str:
+    """Return what is hidden, "" where nothing is."""
+    return secret.reveal() if secret is not None else ""

@@ -1,0 +1,76 @@
+"""From a job of the configuration to its targets, and how they are scraped."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+from monitor.config.scraping import ScrapeConfig, TLSConfig
+from monitor.config.secret import revealed
+from monitor.model.labels import INSTANCE, JOB, Labels
+from monitor.model.target import Target
+from monitor.scrape.labels import LabelLimits
+from monitor.scrape.options import Authorization, BasicAuth, ScrapeOptions, ScrapeProtocol, TlsConfig
+
+
+def targets_of(job: ScrapeConfig) -> Iterator[Target]:
+    """Yield the targets of a job: its URL, and the labels of all its series."""
+    query = "?" + urlencode(job.params, doseq=True) if job.params else ""
+    for group in job.static_configs:
+        for address in group.targets:
+            discovered = {
+                "__address__": address,
+                "__metrics_path__": job.metrics_path,
+                "__scheme__": job.scheme,
+                **group.labels.as_dict(),
+                JOB: job.job_name,
+            }
+            labels = Labels.of({JOB: job.job_name, INSTANCE: address, **group.labels.as_dict()})
+            url = f"{job.scheme}://{address}{job.metrics_path}{query}"
+            yield Target(job.job_name, url, labels, Labels.of(discovered))
+
+
+def options_of(job: ScrapeConfig) -> ScrapeOptions:
+    """Return how the targets of a job are scraped."""
+    protocol = job.fallback_scrape_protocol
+    return ScrapeOptions(
+        scrape_interval=job.scrape_interval,
+        scrape_timeout=job.scrape_timeout,
+        honor_labels=job.honor_labels,
+        honor_timestamps=job.honor_timestamps,
+        body_size_limit=job.body_size_limit,
+        sample_limit=job.sample_limit,
+        label_limits=LabelLimits(job.label_limit, job.label_name_length_limit, job.label_value_length_limit),
+        authorization=_authorization(job),
+        basic_auth=_basic_auth(job),
+        tls_config=_tls(job.tls_config),
+        follow_redirects=job.follow_redirects,
+        fallback_scrape_protocol=ScrapeProtocol(protocol) if protocol else None,
+    )
+
+
+def _authorization(job: ScrapeConfig) -> Authorization | None:
+    given = job.authorization
+    if given is None:
+        return None
+    return Authorization(given.type, revealed(given.credentials), _path(given.credentials_file))
+
+
+def _basic_auth(job: ScrapeConfig) -> BasicAuth | None:
+    given = job.basic_auth
+    if given is None:
+        return None
+    return BasicAuth(given.username, revealed(given.password), _path(given.password_file))
+
+
+def _tls(given: TLSConfig) -> TlsConfig:
+    return TlsConfig(
+        _path(given.ca_file),
+        _path(given.cert_file),
+        _path(given.key_file),
+        given.server_name,
+        given.insecure_skip_verify,
+    )
+
+
+def _path(path: Path | None) -> str:
+    return str(path) if path is not None else ""
