@@ -6,6 +6,7 @@ import queue
 import signal
 import sys
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -37,6 +38,13 @@ MatchersArgument = Annotated[
 ]
 
 
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"vllm-monitor {__version__}")
@@ -59,7 +67,7 @@ def run(
     slack_channel: Annotated[str | None, typer.Option(help="Channel for SLACK_BOT_TOKEN.")] = None,
     storage: Annotated[str | None, typer.Option(help="Folder that state is kept in.")] = None,
     listen: Annotated[str | None, typer.Option(help="Address of the HTTP side; 127.0.0.1:9109.")] = None,
-    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    log_level: Annotated[LogLevel, typer.Option(help="From which level on the log has a line.")] = LogLevel.INFO,
 ) -> None:
     """Watch vLLM servers and tell Slack."""
     from monitor.app import App, StartError

@@ -171,3 +171,11 @@ def test_what_keeps_the_daemon_from_starting_is_said_in_one_message(
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_log_level_that_there_is_not_is_refused_with_those_there_are() -> None:
+    command = [str(Path(sys.executable).with_name("vllm-monitor")), "run", "--log-level", "loud"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2
+    assert "debug" in done.stderr
+    assert "Traceback" not in done.stderr
