@@ -1,7 +1,7 @@
 """The window: every series of the last hour or so, in memory, found by label matchers."""
 
 import threading
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from monitor.model.instant import HOUR, Duration, Instant
 from monitor.model.labels import METRIC_NAME, Labels
@@ -168,7 +168,8 @@ def _merged(columns: Sequence[Column]) -> Column:
     for column in reversed(columns):
         times, base = column.block.view
         values, first = column.view
-        samples.update(zip(times[max(first - base, 0) :], values[max(base - first, 0) :], strict=False))
+        rows = zip(times[max(first - base, 0) :], values[max(base - first, 0) :], strict=False)
+        samples.update(_written(rows))
     block = Block()
     merged = block.column(columns[0].labels, counter=columns[0].counter)
     alone = (merged,)
@@ -178,3 +179,12 @@ def _merged(columns: Sequence[Column]) -> Column:
         else:
             block.append(at, alone, (value,))
     return merged
+
+
+def _written(rows: Iterable[tuple[Instant, float]]) -> Iterator[tuple[Instant, float]]:
+    """Yield the rows in which the writer said something: of several markers in a row it is the first."""
+    over = False
+    for at, value in rows:
+        was_over, over = over, is_stale(value)
+        if not (over and was_over):
+            yield at, value

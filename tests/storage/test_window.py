@@ -133,6 +133,16 @@ def test_two_writers_of_the_same_series_are_read_as_one() -> None:
     assert column.newest(0, 2 * SECOND) is None
 
 
+def test_a_writer_whose_series_is_missing_for_long_takes_nothing_of_anothers() -> None:
+    window = Window()
+    for at in (1, 2, 3, 4, 5):
+        write(window, {"a": 1.0} if at in (1, 5) else {}, at, owner="comes and goes")
+        write(window, {"a": 2.0}, at, owner="stays")
+    (column,) = window.select((equal("__name__", "a"),))
+    # At 2 the first writer says that the series has ended, and after that nothing until it is back.
+    assert list(zip(*column.between(0, HOUR), strict=True)) == [(1, 1.0), (3, 2.0), (4, 2.0), (5, 1.0)]
+
+
 def test_select_remembers_until_the_set_of_series_changes() -> None:
     window = Window()
     write(window, {"a": 1.0}, SECOND)
