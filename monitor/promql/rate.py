@@ -141,16 +141,16 @@ def block_changes(
     for column in columns:
         gaps, resets = column.gaps, column.resets
         values, first = column.view
-        if first > start or last - first >= len(values) or (gaps and gaps[-1] >= start):
+        noted = column.counter or not kind.counter
+        if not noted or first > start or last - first >= len(values) or (gaps and gaps[-1] >= start):
             changes.append(_scan(run, kind, column, window))
             continue
         before = values[start - first]
         rise = values[last - first] - before
-        if rise - rise != 0.0 or (kind.counter and not column.counter):
-            changes.append(_scan(run, kind, column, window))
-            continue
         if kind.counter and resets and resets[-1] > start:
-            rise += _lost(values, first, resets[bisect_right(resets, start) : bisect_right(resets, last)])
+            # Without gaps the value that the counter fell from is in the row before.
+            for row in resets[bisect_right(resets, start) : bisect_right(resets, last)]:
+                rise += values[row - 1 - first]
         changes.append(extrapolate(before, rise))
     run.touch(2 * len(columns))
     return changes
@@ -160,9 +160,3 @@ def _scan(run: Run, kind: Kind, column: Column, window: tuple[Instant, Instant])
     points = block_points(column.block, (column,), *window)[0]
     run.touch(len(points[1]))
     return change(kind, points, *window)
-
-
-def _lost(values: Sequence[float], first: int, resets: Sequence[int]) -> float:
-    """Return the sum of the values that the counter fell from in the rows `resets`."""
-    # There are no gaps here, so the value before a reset is in the row before.
-    return sum([values[row - 1 - first] for row in resets])

@@ -1,6 +1,5 @@
-"""rate, increase and delta: what they answer, and that reading two ends and reading all samples is the same."""
+"""rate, increase and delta: what they answer."""
 
-import math
 from itertools import pairwise
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from monitor.model.instant import MINUTE
 from monitor.model.labels import Labels
 from monitor.promql import Engine, parse
-from monitor.promql.rate import DELTA, INCREASE, RATE, Kind, block_changes, change
+from monitor.promql.rate import DELTA, INCREASE, block_changes
 from monitor.promql.run import Run
 from monitor.storage.column import Block, Column
 from monitor.storage.window import Window
@@ -44,33 +43,6 @@ def test_a_metric_that_is_no_counter_is_remarked() -> None:
     result = Engine(stored("x 1 2 3")).instant(parse("1 +\n rate(x[5m])"), 2 * MINUTE)
     remark = 'metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "x" (2:7)'
     assert result.infos == (f"PromQL info: {remark}",)
-
-
-_VALUES = st.one_of(
-    st.none(),
-    st.floats(0, 100).map(round).map(float),
-    st.sampled_from((math.nan, math.inf, -math.inf, 0.0, -1.0, 0.1)),
-)
-_ROWS = st.lists(st.tuples(_VALUES, _VALUES, _VALUES), min_size=1, max_size=25)
-_GAPS = st.lists(st.sampled_from((1, 1000, 1000, 1000, 7000)), min_size=25, max_size=25)
-
-
-@given(_ROWS, _GAPS, st.integers(0, 30_000), st.integers(1, 30_000), st.sampled_from((RATE, INCREASE, DELTA)))
-def test_two_ends_say_what_all_samples_say(
-    rows: list[tuple[float | None, ...]], gaps: list[int], until: int, range_: int, kind: Kind
-) -> None:
-    block = Block()
-    columns = [block.column(Labels.of(k=str(k)), counter=True) for k in range(2)]
-    columns.append(block.column(Labels.of(k="gauge"), counter=False))
-    at = 0
-    for row, gap in zip(rows, gaps, strict=False):
-        at += gap
-        there = [k for k in range(3) if row[k] is not None]
-        block.append(at, [columns[k] for k in there], [value for value in row if value is not None])
-    run = Run(Window(), start=until, end=until, step=0)
-    found = block_changes(run, kind, block, columns, (until - range_, until))
-    expected = [change(kind, column.between(until - range_, until), until - range_, until) for column in columns]
-    assert list(map(repr, found)) == list(map(repr, expected))
 
 
 @given(st.lists(st.integers(0, 20), min_size=2, max_size=30))
