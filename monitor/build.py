@@ -10,7 +10,7 @@ from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.notification import Notifier
 from monitor.embedded import EmbeddedQuery, WindowAppender, longest_reach, wanted_names
-from monitor.expressions import check_expr, check_template
+from monitor.expressions import check_expr, check_template, expressions_of
 from monitor.jobs import options_of, targets_of
 from monitor.journal import Journal
 from monitor.metrics import Metrics
@@ -66,7 +66,7 @@ class Builder:
         is wrong.
         """
         specs = rule_groups(config)
-        expressions = tuple(rule.expr for spec in specs for rule in spec.rules)
+        expressions = tuple(expr for spec in specs for rule in spec.rules for expr in expressions_of(rule))
         # reference: Prometheus 3, docs/querying/basics.md: the step of a subquery that names none.
         query = EmbeddedQuery(Engine(self.window, default_subquery_step=config.global_.evaluation_interval))
         appender = WindowAppender(self.window) if old is None else old.appender

@@ -1,22 +1,26 @@
 """The embedded engine as the rules see it: they ask here, and what they produce goes into the window."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import EMPTY, METRIC_NAME, Labels
 from monitor.model.matcher import MatchType
-from monitor.promql import Engine, Plan, PromqlError, Scalar, Vector, parse
+from monitor.promql import Engine, PromqlError, Scalar, Vector, parse
 from monitor.rules.errors import RuleError
 from monitor.storage.column import Block, Column
 from monitor.storage.window import Window
 
+MOST_PARSED = 2_000
+
 
 class EmbeddedQuery:
-    """Answers the rules' queries from the window; each expression is parsed once."""
+    """Answers the rules' queries from the window; an expression is parsed once, as long as there are not too many."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._plans: dict[str, Plan] = {}
+        # Those of the rules are few; a template may put a value into its query, and so make a new one each time.
+        self._parsed = lru_cache(MOST_PARSED)(parse)
 
     def __call__(self, expr: str, at: Instant) -> Sequence[tuple[Labels, float]]:
         """
@@ -25,10 +29,7 @@ class EmbeddedQuery:
         reference: Prometheus 3, rules/manager.go (EngineQueryFunc). Raises RuleError.
         """
         try:
-            plan = self._plans.get(expr)
-            if plan is None:
-                plan = self._plans[expr] = parse(expr)
-            value = self._engine.instant(plan, at).value
+            value = self._engine.instant(self._parsed(expr), at).value
         except PromqlError as err:
             raise RuleError(str(err)) from err
         if isinstance(value, Vector):

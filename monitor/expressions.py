@@ -1,9 +1,16 @@
-"""Expressions and templates of a rule file, checked before anything runs."""
+"""Expressions and templates of a rule file: checked before anything runs, and what they will read."""
+
+from collections.abc import Iterator
 
 from monitor.promql import PromqlError, ValueType, parse
 from monitor.rules.rulefmt import Problem
+from monitor.rules.spec import AlertingRule, Rule
 from monitor.template import TemplateError
 from monitor.template import parse as parse_template
+from monitor.template.queries import queries
+
+# What is read by a query that a template puts together in a way that only its expansion shows.
+ANYTHING = '{__name__=~".+"}'
 
 
 def check_expr(text: str) -> Problem | None:
@@ -24,3 +31,12 @@ def check_template(text: str) -> Problem | None:
     except TemplateError as err:
         return Problem(str(err), err.line, err.column)
     return None
+
+
+def expressions_of(rule: Rule) -> Iterator[str]:
+    """Yield every expression that a checked rule evaluates: its own, and those that its templates ask for."""
+    yield rule.expr
+    if isinstance(rule, AlertingRule):
+        for _, text in (*rule.labels, *rule.annotations):
+            for expr in queries(parse_template(text)):
+                yield expr if expr is not None and check_expr(expr) is None else ANYTHING

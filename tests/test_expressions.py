@@ -1,0 +1,29 @@
+"""What the rules of a file will read."""
+
+import pytest
+
+from monitor.embedded import longest_reach, wanted_names
+from monitor.expressions import expressions_of
+from monitor.model.instant import HOUR, MINUTE
+from monitor.model.labels import Labels
+from monitor.rules.spec import AlertingRule, RecordingRule, Rule
+
+
+def alerting(annotation: str) -> AlertingRule:
+    return AlertingRule("A", "up == 0", annotations=Labels.of(description=annotation))
+
+
+@pytest.mark.parametrize(
+    ("rule", "names", "reach"),
+    [
+        pytest.param(RecordingRule("r", "a + b"), {"a", "b"}, 5 * MINUTE, id="a recording rule"),
+        pytest.param(alerting("{{ $value }}"), {"up"}, 5 * MINUTE, id="a template without a query"),
+        pytest.param(alerting('{{ query "rate(a[1h])" | len }}'), {"up", "a"}, HOUR, id="one with a query"),
+        pytest.param(alerting("{{ query $labels.q | len }}"), None, 5 * MINUTE, id="a query that nobody can foresee"),
+        pytest.param(alerting('{{ query "a +" | len }}'), None, 5 * MINUTE, id="a wrong query"),
+    ],
+)
+def test_what_the_window_must_keep(rule: Rule, names: set[str] | None, reach: int) -> None:
+    expressions = list(expressions_of(rule))
+    assert wanted_names(expressions) == names
+    assert longest_reach(expressions) == reach
