@@ -11,8 +11,9 @@ from monitor.clock import SystemClock
 from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
+from tests.acceptance.daemon import daemon
 from tests.acceptance.stage import write_config
-from tests.acceptance.test_daemon import ALWAYS, daemon
+from tests.acceptance.test_daemon import ALWAYS
 from tests.slackstub.stub import SlackStub
 from tests.waiting import until
 

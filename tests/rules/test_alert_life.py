@@ -44,8 +44,8 @@ def test_random_alerts_live_as_in_prometheus(tmp_path: Path) -> None:
             print((tmp_path / f"{number}.rules.yaml").read_text(), difference)  # noqa: T201 - what to look at
     assert not any(differences), f"VLLM_MONITOR_SEED={seed} VLLM_MONITOR_RULES={count}"
     # Rules that find nothing, or fail at once, prove little.
-    assert seen["pending"] > 3 * count
-    assert seen["firing"] > 20 * count
+    assert seen["pending"] > 2 * count
+    assert seen["firing"] > 10 * count
     assert seen["failed"] < count / 2
 
 

@@ -245,7 +245,9 @@ def test_a_template_that_fails_says_which_alert_it_belongs_to_and_the_alert_fire
     bench.query.answers["x == 0"] = [(A, 0.0)]
     (alert,) = bench.manager.evaluate(MINUTE)
     told = alert.annotations.value("summary")
-    assert told.startswith("<error expanding template: error executing template __alert_Down: template: __alert_Down:1:")
+    assert told.startswith(
+        "<error expanding template: error executing template __alert_Down: template: __alert_Down:1:"
+    )
 
 
 def test_the_series_of_an_alert_lie_over_the_labels_of_its_rule_as_the_file_has_them() -> None:
