@@ -14,7 +14,6 @@ class Metrics:
     """All series of the daemon's own /metrics but the standard `process_…` ones."""
 
     def __init__(self, registry: CollectorRegistry, version: str) -> None:
-        self.registry = registry
         self.build_info = Gauge("vllm_monitor_build_info", "The running version.", ["version"], registry=registry)
         self.build_info.labels(version).set(1)
         self._scrapes(registry)

@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from monitor.config.config import Config
+from monitor.config.intervals import WEEKDAYS
 from monitor.dispatch.inhibit import InhibitRule
 from monitor.dispatch.route import Route
 from monitor.dispatch.timeinterval import Span, TimeInterval
@@ -13,7 +14,6 @@ from monitor.model.instant import format_duration
 from monitor.model.matcher import Matcher
 
 Yaml = dict[str, Any]
-_WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 
 
 def as_alertmanager(config: Config) -> str:
@@ -75,7 +75,7 @@ def _interval(interval: TimeInterval) -> Yaml:
     for key in ("weekdays", "days_of_month", "months", "years"):
         spans: tuple[Span, ...] | None = getattr(interval, key)
         if spans is not None:
-            members = _WEEKDAYS.__getitem__ if key == "weekdays" else str
+            members = WEEKDAYS.__getitem__ if key == "weekdays" else str
             written[key] = [f"{members(span.begin)}:{members(span.end)}" for span in spans]
     return written | {"location": "Local" if interval.zone is None else str(interval.zone)}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from monitor.model.instant import format_duration
 from monitor.yamldoc.mistake import shown, suggestion
-from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, find
+from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, children, find
 from monitor.yamldoc.report import Report
 from monitor.yamldoc.source import is_file
 
@@ -104,8 +104,8 @@ def _routes(route: Node | None, loc: Loc) -> Iterator[tuple[Loc, MappingNode]]:
     if not isinstance(route, MappingNode):
         return
     yield loc, route
-    children = route.get("routes")
-    for index, child in enumerate(children if isinstance(children, SequenceNode) else ()):
+    below = route.get("routes")
+    for index, child in enumerate(below if isinstance(below, SequenceNode) else ()):
         yield from _routes(child, (*loc, "routes", index))
 
 
@@ -121,12 +121,7 @@ def _text(node: Node | None) -> str | None:
 
 def _walk(node: Node | None, loc: Loc) -> Iterator[tuple[Loc, str, Node]]:
     """Yield the path, the key and the value of every entry of every table."""
-    children: Iterable[tuple[str | int, Node]] = ()
-    if isinstance(node, MappingNode):
-        children = node.items()
-    elif isinstance(node, SequenceNode):
-        children = enumerate(node)
-    for step, child in children:
+    for step, child in children(node):
         if isinstance(step, str):
             yield (*loc, step), step, child
         yield from _walk(child, (*loc, step))

@@ -13,7 +13,7 @@ from monitor.yamldoc.kinds import Text, text
 from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.section import Section
 
-_WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -25,9 +25,9 @@ _SHORTEST_MONTH = 28
 
 
 def _weekday(word: str) -> int:
-    if word not in _WEEKDAYS:
+    if word not in WEEKDAYS:
         raise ValueError(f"{shown(word)} is not a day of the week (write monday, or monday:friday)")
-    return _WEEKDAYS.index(word)
+    return WEEKDAYS.index(word)
 
 
 def _month(word: str) -> int:

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from monitor.model.instant import Instant
-from monitor.model.labels import Labels
-
 _FLOAT = struct.Struct("<d")
 _BITS = struct.Struct("<Q")
 # reference: Prometheus, model/value/value.go. Only these bits mean "the series ended here"; other NaNs are values.
@@ -25,15 +22,6 @@ def is_stale(value: float) -> bool:
 _STALE_PACKED = _BITS.pack(_STALE_BITS)
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One value of one series at one instant: what a rule gets from a query and gives to storage."""
-
-    labels: Labels
-    value: float
-    at: Instant
-
-
 class MetricType(StrEnum):
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -43,11 +31,6 @@ class MetricType(StrEnum):
     INFO = "info"
     STATESET = "stateset"
     UNKNOWN = "unknown"
-
-    @property
-    def only_rises(self) -> bool:
-        """Whether the samples of the family are counters (but for a summary's quantiles)."""
-        return self in (MetricType.COUNTER, MetricType.HISTOGRAM, MetricType.SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The tree of a document: texts, lists and tables that know their place. Nothing is interpreted here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -85,6 +85,13 @@ def place_of(root: Node | None, loc: Sequence[str | int], *, key: bool = False) 
             break
         place = node.place
     return place
+
+
+def children(node: Node | None) -> Iterable[tuple[str | int, Node]]:
+    """Return the steps from `node` to what is directly below it, each with what is there."""
+    if isinstance(node, MappingNode):
+        return node.items()
+    return enumerate(node) if isinstance(node, SequenceNode) else ()
 
 
 def _child(node: Node | None, step: str | int) -> Node | None:

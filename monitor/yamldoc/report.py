@@ -1,6 +1,6 @@
 """Collects the mistakes of one document while its sections are read."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from keyword import iskeyword
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from monitor.yamldoc.compose import Document
 from monitor.yamldoc.mistake import DocumentError, Mistake, Place, shown, suggestion
-from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, find, place_of
+from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, children, find, place_of
 from monitor.yamldoc.section import ProblemsError, Reading, Section
 
 AnySection = TypeVar("AnySection", bound=Section)
@@ -112,11 +112,6 @@ def _named(inside: Loc, what: str) -> str:
 def _paths(node: Node, loc: Loc) -> dict[int, Loc]:
     """Return the path of every table in and below `node`, by the identity of the table."""
     found: dict[int, Loc] = {id(node): loc} if isinstance(node, MappingNode) else {}
-    children: Iterable[tuple[str | int, Node]] = ()
-    if isinstance(node, MappingNode):
-        children = node.items()
-    elif isinstance(node, SequenceNode):
-        children = enumerate(node)
-    for step, child in children:
+    for step, child in children(node):
         found.update(_paths(child, (*loc, step)))
     return found
