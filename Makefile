@@ -30,8 +30,9 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(PARTS)
 
-conformance: $(READY)   ## PromQL against Prometheus' cases, and random expressions beside the real ones
-	VLLM_MONITOR_EXPRESSIONS=3000 $(BIN)/pytest --quiet -s tests/conformance tests/differential
+conformance: $(READY)   ## PromQL and rules against Prometheus' cases, and random ones beside the real programs
+	VLLM_MONITOR_EXPRESSIONS=3000 VLLM_MONITOR_RULES=500 $(BIN)/pytest --quiet -s \
+		tests/conformance tests/differential tests/compliance tests/rules/test_alert_life.py
 
 pictures: $(READY)       ## docs/demo.svg, from the demo itself
 	$(BIN)/python -m docs.pictures
