@@ -1,5 +1,6 @@
 """Label matchers, as in PromQL selectors, Alertmanager routes and silences."""
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -8,6 +9,9 @@ from typing import Any
 import re2
 
 from monitor.model.labels import Labels, quoted
+
+# One byte: of the engines that call themselves RE2 only that in C++ knows it.
+_ONE_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 
 
 class MatchError(ValueError):
@@ -36,10 +40,14 @@ def compile_anchored(pattern: str) -> Any:
 
     reference: Prometheus 3, model/labels/regexp.go. Raises MatchError.
     """
+    if _ONE_BYTE.search(pattern):
+        raise MatchError(f"bad regular expression {pattern!r}: invalid escape sequence: \\C")
     options = re2.Options()
     # Bad patterns are the user's; RE2 would also write them to the daemon's standard error.
     options.log_errors = False
     try:
+        # By itself first: `a)|(b` is none, though it becomes one inside parentheses.
+        re2.compile(pattern, options)
         return re2.compile(f"^(?s:{pattern})$", options)
     except re2.error as err:
         message = err.args[0] if err.args else ""

@@ -8,8 +8,7 @@ from typing import Any
 import promql_parser as library
 
 from monitor.model.instant import Duration, Instant
-from monitor.model.labels import METRIC_NAME
-from monitor.model.matcher import Matcher, MatchError, MatchType
+from monitor.model.matcher import Matcher
 from monitor.promql.binary import Negation, ScalarNegation
 from monitor.promql.error import refused
 from monitor.promql.functions import FUNCTIONS
@@ -17,6 +16,7 @@ from monitor.promql.grouped import aggregation
 from monitor.promql.invariant import Invariant
 from monitor.promql.lex import Token
 from monitor.promql.literal import Number
+from monitor.promql.matchers import match_types, selected
 from monitor.promql.node import Node, ScalarNode, StringNode, VectorNode
 from monitor.promql.operators import binary
 from monitor.promql.plan import Selector
@@ -28,26 +28,20 @@ from monitor.promql.sites import Site, sites
 from monitor.promql.subquery import Subquery
 from monitor.promql.values import at_modifiers, milliseconds
 
-# The library's enumerations can be compared, but are no keys.
-_MATCH_TYPES = (
-    (library.MatchOp.Equal, MatchType.EQUAL),
-    (library.MatchOp.NotEqual, MatchType.NOT_EQUAL),
-    (library.MatchOp.Re, MatchType.REGEX),
-    (library.MatchOp.NotRe, MatchType.NOT_REGEX),
-)
-
 
 class Builder:
     """
     Builds the nodes of one expression, and notes its selectors.
 
-    The library's tree has no places; those of calls, and the times of `@`, come from the tokens, in the same order.
+    The library's tree has no places; those of calls, the times of `@` and the types of matchers come from the tokens,
+    in the same order.
     """
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.selectors: list[Selector] = []
         self._sites = deque(sites(tokens))
         self._at = deque(at_modifiers(tokens))
+        self._match_types = deque(match_types(tokens))
         # What the subqueries around the present place add to its reach, and whether one of them has `@`.
         self._around: Duration = 0
         self._fixed = False
@@ -76,13 +70,13 @@ class Builder:
 
     def _instant_selector(self, tree: Any) -> Node:
         shift = self._shift(tree)
-        matchers = _matchers(tree)
+        matchers = selected(tree, self._match_types)
         self._note(matchers, None, shift)
         return InstantSelector(Selection(matchers), shift)
 
     def _range_selector(self, tree: Any) -> Node:
         shift = self._shift(tree.vector_selector)
-        matchers = _matchers(tree.vector_selector)
+        matchers = selected(tree.vector_selector, self._match_types)
         range_ = _positive(tree.range)
         self._note(matchers, range_, shift)
         return RangeSelector(Selection(matchers), shift, range_)
@@ -148,21 +142,3 @@ def _positive(duration: timedelta) -> Duration:
     if not duration:
         raise refused("duration must be greater than 0")
     return milliseconds(duration)
-
-
-def _matchers(tree: Any) -> tuple[Matcher, ...]:
-    if tree.matchers.or_matchers:
-        raise refused('"or" between label matchers is not PromQL')
-    found = [] if tree.name is None else [Matcher(METRIC_NAME, MatchType.EQUAL, tree.name)]
-    found += [_matcher(matcher) for matcher in tree.matchers.matchers]
-    if all(matcher.matches("") for matcher in found):
-        raise refused("vector selector must contain at least one non-empty matcher")
-    return tuple(found)
-
-
-def _matcher(matcher: Any) -> Matcher:
-    type_ = next(type_ for operator, type_ in _MATCH_TYPES if operator == matcher.op)
-    try:
-        return Matcher(matcher.name, type_, matcher.value)
-    except MatchError as err:
-        raise refused(f"invalid matcher {matcher}: {err}") from err

@@ -10,6 +10,7 @@ from monitor.promql.build import Builder
 from monitor.promql.error import PromqlError, refused
 from monitor.promql.guard import LENGTH, check_depth, check_durations, check_length, rewrite
 from monitor.promql.lex import Token, tokens
+from monitor.promql.matchers import equalities
 from monitor.promql.node import MatrixNode, Node, ScalarNode, StringNode, VectorNode
 from monitor.promql.plan import Plan, ValueType
 from monitor.promql.refusal import check_syntax, explained
@@ -35,7 +36,7 @@ def parse(text: str, *, length: int = LENGTH) -> Plan:
     check_depth(found)
     check_durations(found)
     check_syntax(found)
-    tree = _tree(rewrite(text, found), found)
+    tree = _tree(rewrite(text, tuple(equalities(found))), found)
     builder = Builder(found)
     try:
         root = builder.build(tree)

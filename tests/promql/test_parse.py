@@ -55,6 +55,18 @@ def test_selectors_are_listed_in_the_order_of_the_text() -> None:
     assert (second.range, second.offset, second.fixed) == (None, MINUTE, True)
 
 
+def test_matchers_are_what_they_were_written_as() -> None:
+    (selector,) = parse(r"""rate({"x", a!~'=~', b != "!~", "c.d" =~ `\Qe.f\E|\101`, g="{"}[5m])""").selectors
+    assert selector.matchers == (
+        equal("__name__", "x"),
+        Matcher("a", MatchType.NOT_REGEX, "=~"),
+        Matcher("b", MatchType.NOT_EQUAL, "!~"),
+        Matcher("c.d", MatchType.REGEX, r"\Qe.f\E|\101"),
+        equal("g", "{"),
+    )
+    assert [selector.matchers[3].matches(value) for value in ("e.f", "e-f", "A")] == [True, False, True]
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -95,6 +107,8 @@ def test_numbers_are_written_in_all_of_prometheus_forms(text: str, value: float)
         "1.5 / on () group_left (a) x",
         "sum by (a,) (x)",
         'x{a="b",}',
+        "{a!~'.*'}",
+        "{a!~''}",
         "SUM(x) BY (a)",
     ],
 )
@@ -134,7 +148,12 @@ def test_what_prometheus_takes_is_taken(text: str) -> None:
         ('{a=~".*"}', None),
         ('{a=""}', None),
         ('x{a=~"("}', None),
-        ("x{a=~'(?=b)'}", None),
+        ("x{a=~'(?=b)'}", "bad regular expression '(?=b)': invalid perl operator: (?="),
+        ("x{a=~'b)|(c'}", "bad regular expression 'b)|(c': unexpected ): b)|(c"),
+        (r"x{a=~'\\C'}", None),
+        ("x =~ 'b'", None),
+        ("x !~ y", None),
+        ("{a!~'b', c=~'d*'}", None),
         ("sum(", None),
         ("", None),
         ("\0", None),
