@@ -15,11 +15,10 @@ from monitor.promql.vector import NOTHING, Vector
 class Absent(VectorNode):
     """One element 1 when there is nothing, labelled by what was looked for."""
 
-    __slots__ = ("_missing", "_of", "children")
+    __slots__ = ("_missing", "_of")
 
     def __init__(self, of: VectorNode | MatrixNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
         self._missing = Vector((sought(of),), (1.0,))
 

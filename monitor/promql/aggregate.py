@@ -88,11 +88,10 @@ class Groups(Memo[Series, tuple[Series, Sequence[Sequence[int]]]]):
 class Aggregation(VectorNode):
     """`sum by (a) (v)` and its kind."""
 
-    __slots__ = ("_aggregator", "_groups", "_of", "children")
+    __slots__ = ("_aggregator", "_groups", "_of")
 
     def __init__(self, aggregator: Aggregator, grouping: Grouping, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._aggregator = aggregator
         self._of = of
         self._groups = Groups(grouping)
@@ -109,11 +108,10 @@ class Aggregation(VectorNode):
 class Quantile(VectorNode):
     """`quantile(q, v)`."""
 
-    __slots__ = ("_groups", "_of", "_position", "_q", "children")
+    __slots__ = ("_groups", "_of", "_position", "_q")
 
     def __init__(self, q: ScalarNode, grouping: Grouping, of: VectorNode, position: Position) -> None:
-        self.children = (q, of)
-        super().__init__()
+        super().__init__(q, of)
         self._q = q
         self._of = of
         self._position = position

@@ -17,11 +17,10 @@ Comparison = Callable[[float, float], bool]
 class Negation(VectorNode):
     """`-v`: drops the name."""
 
-    __slots__ = ("_names", "_of", "children")
+    __slots__ = ("_names", "_of")
 
     def __init__(self, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
         self._names = Unnamed()
 
@@ -32,11 +31,10 @@ class Negation(VectorNode):
 
 
 class ScalarNegation(ScalarNode):
-    __slots__ = ("_of", "children")
+    __slots__ = ("_of",)
 
     def __init__(self, of: ScalarNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
 
     def value(self, run: Run, at: Instant) -> float:
@@ -46,11 +44,10 @@ class ScalarNegation(ScalarNode):
 class ScalarBinary(ScalarNode):
     """Two scalars; a comparison gives 0 or 1."""
 
-    __slots__ = ("_left", "_operation", "_right", "children")
+    __slots__ = ("_left", "_operation", "_right")
 
     def __init__(self, operation: Operation | Comparison, left: ScalarNode, right: ScalarNode) -> None:
-        self.children = (left, right)
-        super().__init__()
+        super().__init__(left, right)
         self._operation = operation
         self._left = left
         self._right = right
@@ -62,11 +59,10 @@ class ScalarBinary(ScalarNode):
 class WithScalar(VectorNode):
     """A vector and a scalar on either side."""
 
-    __slots__ = ("_left", "_names", "_operation", "_right", "children")
+    __slots__ = ("_left", "_names", "_operation", "_right")
 
     def __init__(self, operation: Callable[[float, float], float], left: Node, right: Node) -> None:
-        self.children = (left, right)
-        super().__init__()
+        super().__init__(left, right)
         self._operation = operation
         self._left = left
         self._right = right
@@ -111,15 +107,14 @@ class FilterWithScalar(WithScalar):
 class BetweenVectors(VectorNode):
     """Two vectors, element by element."""
 
-    __slots__ = ("_left", "_operation", "_pairs", "_right", "children")
+    __slots__ = ("_left", "_operation", "_pairs", "_right")
     # Whether a result keeps the metric name of the "many" side.
     named = False
 
     def __init__(
         self, operation: Callable[[float, float], float], matching: Matching, left: VectorNode, right: VectorNode
     ) -> None:
-        self.children = (left, right)
-        super().__init__()
+        super().__init__(left, right)
         self._operation = operation
         self._left = left
         self._right = right

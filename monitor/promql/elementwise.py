@@ -15,11 +15,10 @@ from monitor.promql.vector import NOTHING, Vector
 class Elementwise(VectorNode):
     """A function of the value alone, such as `abs(v)` or `hour(v)`."""
 
-    __slots__ = ("_function", "_names", "_of", "children")
+    __slots__ = ("_function", "_names", "_of")
 
     def __init__(self, function: Callable[[float], float], of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._function = function
         self._of = of
         self._names = Unnamed()
@@ -32,11 +31,10 @@ class Elementwise(VectorNode):
 class Round(VectorNode):
     """`round(v, to_nearest)`."""
 
-    __slots__ = ("_names", "_nearest", "_of", "children")
+    __slots__ = ("_names", "_nearest", "_of")
 
     def __init__(self, of: VectorNode, nearest: ScalarNode) -> None:
-        self.children = (of, nearest)
-        super().__init__()
+        super().__init__(of, nearest)
         self._of = of
         self._nearest = nearest
         self._names = Unnamed()
@@ -53,11 +51,10 @@ class Clamp(VectorNode):
     NaN, be it a bound or a value, gives NaN; but an infinite bound on its own side is stronger, as in Go.
     """
 
-    __slots__ = ("_high", "_low", "_names", "_of", "children")
+    __slots__ = ("_high", "_low", "_names", "_of")
 
     def __init__(self, of: VectorNode, low: ScalarNode, high: ScalarNode) -> None:
-        self.children = (of, low, high)
-        super().__init__()
+        super().__init__(of, low, high)
         self._of = of
         self._low = low
         self._high = high
@@ -84,11 +81,10 @@ def clamped(value: float, low: float, high: float) -> float:
 class Timestamp(VectorNode):
     """`timestamp(v)`: the time of the sample if `v` is a selector, else the time of evaluation."""
 
-    __slots__ = ("_names", "_of", "children")
+    __slots__ = ("_names", "_of")
 
     def __init__(self, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         # Of anything but a selector it is the time of evaluation, even where the values do not move.
         self.moving = self.moving or not isinstance(of, InstantSelector)
         self._of = of

@@ -10,11 +10,10 @@ from monitor.promql.vector import NOTHING, Vector
 class Failing(VectorNode):
     """A call that Prometheus parses and that fails at each evaluation, such as one with a bad regular expression."""
 
-    __slots__ = ("_message", "children")
+    __slots__ = ("_message",)
 
     def __init__(self, message: str, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self.moving = True
         self._message = message
 
@@ -25,11 +24,10 @@ class Failing(VectorNode):
 class Floatless(VectorNode):
     """A function of native histograms, given floats: there is nothing for it to work on."""
 
-    __slots__ = ("_of", "children")
+    __slots__ = ("_of",)
 
     def __init__(self, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
 
     def vector(self, run: Run, at: Instant) -> Vector:

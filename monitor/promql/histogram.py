@@ -25,8 +25,8 @@ class HistogramNode(VectorNode):
 
     __slots__ = ("_histograms", "_of", "_position")
 
-    def __init__(self, of: VectorNode, position: Position) -> None:
-        super().__init__()
+    def __init__(self, of: VectorNode, position: Position, *parameters: ScalarNode) -> None:
+        super().__init__(of, *parameters)
         self._of = of
         self._position = position
         self._histograms = Memo(_distinct)
@@ -46,11 +46,10 @@ class HistogramNode(VectorNode):
 class HistogramQuantile(HistogramNode):
     """`histogram_quantile(q, buckets)`."""
 
-    __slots__ = ("_q", "_q_position", "children")
+    __slots__ = ("_q", "_q_position")
 
     def __init__(self, q: ScalarNode, of: VectorNode, q_position: Position, position: Position) -> None:
-        self.children = (q, of)
-        super().__init__(of, position)
+        super().__init__(of, position, q)
         self._q = q
         self._q_position = q_position
 
@@ -82,11 +81,10 @@ class HistogramQuantile(HistogramNode):
 class HistogramFraction(HistogramNode):
     """`histogram_fraction(lower, upper, buckets)`."""
 
-    __slots__ = ("_lower", "_upper", "children")
+    __slots__ = ("_lower", "_upper")
 
     def __init__(self, lower: ScalarNode, upper: ScalarNode, of: VectorNode, position: Position) -> None:
-        self.children = (lower, upper, of)
-        super().__init__(of, position)
+        super().__init__(of, position, lower, upper)
         self._lower = lower
         self._upper = upper
 

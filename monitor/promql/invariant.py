@@ -9,11 +9,10 @@ from monitor.promql.vector import Vector
 class Invariant(VectorNode):
     """Evaluates its part once for all steps of a query."""
 
-    __slots__ = ("_of", "children")
+    __slots__ = ("_of",)
 
     def __init__(self, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
 
     def vector(self, run: Run, at: Instant) -> Vector:

@@ -16,11 +16,10 @@ from monitor.promql.vector import Series, Vector
 class Relabel(VectorNode):
     """A vector whose label sets are changed one by one."""
 
-    __slots__ = ("_of", "_series", "children")
+    __slots__ = ("_of", "_series")
 
     def __init__(self, change: Callable[[Labels], Labels], of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
 
         def changed(series: Series) -> Series:

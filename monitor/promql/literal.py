@@ -40,11 +40,10 @@ class Time(ScalarNode):
 class ToScalar(ScalarNode):
     """`scalar(v)`: the only element, else NaN."""
 
-    __slots__ = ("_of", "children")
+    __slots__ = ("_of",)
 
     def __init__(self, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
 
     def value(self, run: Run, at: Instant) -> float:
@@ -55,11 +54,10 @@ class ToScalar(ScalarNode):
 class ToVector(VectorNode):
     """`vector(s)`: one element without labels."""
 
-    __slots__ = ("_of", "children")
+    __slots__ = ("_of",)
 
     def __init__(self, of: ScalarNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
 
     def vector(self, run: Run, at: Instant) -> Vector:

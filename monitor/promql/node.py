@@ -1,7 +1,6 @@
 """The nodes of a plan: what each kind promises to the one above it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
 from monitor.model.instant import Instant
 from monitor.promql.run import Run
@@ -10,18 +9,17 @@ from monitor.promql.vector import Matrix, Vector
 
 class Node:
     """
-    A part of an expression.
+    A part of an expression, made of other parts.
 
-    `children` are the parts it is made of; `moving` says that its value depends on the time of evaluation, which
-    a selector with `@` does not. Nodes remember what they made of label sets (see `memo`), but no values.
+    `moving` says that its value depends on the time of evaluation, which that of a selector with `@` does not. Nodes
+    remember what they made of label sets (see `memo`), but no values.
     """
 
     __slots__ = ("moving",)
-    children: Sequence["Node"] = ()
     moving: bool
 
-    def __init__(self) -> None:
-        self.moving = any(child.moving for child in self.children)
+    def __init__(self, *parts: "Node") -> None:
+        self.moving = any(part.moving for part in parts)
 
 
 class ScalarNode(Node, ABC):

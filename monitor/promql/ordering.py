@@ -10,11 +10,10 @@ from monitor.promql.vector import Vector
 class Sort(VectorNode):
     """Elements by value, NaN last; of no effect in a range query, whose result is ordered by labels."""
 
-    __slots__ = ("_descending", "_of", "_position", "children")
+    __slots__ = ("_descending", "_of", "_position")
 
     def __init__(self, of: VectorNode, position: Position, *, descending: bool) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
         self._position = position
         self._descending = descending

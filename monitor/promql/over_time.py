@@ -123,11 +123,10 @@ KEEPS_NAME = frozenset({"last_over_time"})
 class OverTime(VectorNode):
     """A call of one of `OVER_TIME`."""
 
-    __slots__ = ("_function", "_names", "_of", "children")
+    __slots__ = ("_function", "_names", "_of")
 
     def __init__(self, function: Over, of: MatrixNode, *, keeps_name: bool = False) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._function = function
         self._of = of
         self._names = None if keeps_name else Unnamed()
@@ -145,11 +144,10 @@ class OverTime(VectorNode):
 class QuantileOverTime(VectorNode):
     """`quantile_over_time(q, x[5m])`."""
 
-    __slots__ = ("_names", "_of", "_position", "_q", "children")
+    __slots__ = ("_names", "_of", "_position", "_q")
 
     def __init__(self, q: ScalarNode, of: MatrixNode, position: Position) -> None:
-        self.children = (q, of)
-        super().__init__()
+        super().__init__(q, of)
         self._q = q
         self._of = of
         self._position = position

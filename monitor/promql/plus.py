@@ -9,11 +9,10 @@ from monitor.promql.vector import Vector
 class Plus(VectorNode):
     """`+v`: the vector as it is, but no longer a selector, which timestamp and absent ask for."""
 
-    __slots__ = ("_of", "children")
+    __slots__ = ("_of",)
 
     def __init__(self, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
 
     def vector(self, run: Run, at: Instant) -> Vector:

@@ -18,11 +18,10 @@ _MOST = 2**63
 class Ranking(VectorNode):
     """`topk(k, v)` or `bottomk(k, v)`: elements keep their labels and name, the best of a group first."""
 
-    __slots__ = ("_groups", "_k", "_of", "_top", "children")
+    __slots__ = ("_groups", "_k", "_of", "_top")
 
     def __init__(self, k: ScalarNode, grouping: Grouping, of: VectorNode, *, top: bool) -> None:
-        self.children = (k, of)
-        super().__init__()
+        super().__init__(k, of)
         self._k = k
         self._of = of
         self._top = top
@@ -55,11 +54,10 @@ class Ranking(VectorNode):
 class CountValues(VectorNode):
     """`count_values("label", v)`: how many elements of the group have each value."""
 
-    __slots__ = ("_grouping", "_label", "_of", "children")
+    __slots__ = ("_grouping", "_label", "_of")
 
     def __init__(self, label: str, grouping: Grouping, of: VectorNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._label = label
         # The label is set before the groups are made: `without` may take it away again.
         self._grouping = grouping if grouping.without else Grouping(grouping.labels | {label})

@@ -84,11 +84,10 @@ def change(kind: Kind, points: Points, after: Instant, until: Instant) -> float 
 class Change(VectorNode):
     """A call of rate, increase or delta."""
 
-    __slots__ = ("_gauges", "_kind", "_names", "_of", "_position", "children")
+    __slots__ = ("_gauges", "_kind", "_names", "_of", "_position")
 
     def __init__(self, kind: Kind, of: MatrixNode, position: Position) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._kind = kind
         self._of = of
         # Prometheus puts a selector without a place for a subquery.

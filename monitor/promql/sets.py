@@ -16,11 +16,10 @@ Sides = tuple[Series, Series]
 class Sieve(VectorNode):
     """`and` and `unless`: elements of the left side by whether the right side has their signature."""
 
-    __slots__ = ("_kept", "_left", "_right", "children")
+    __slots__ = ("_kept", "_left", "_right")
 
     def __init__(self, matching: Matching, left: VectorNode, right: VectorNode, *, present: bool) -> None:
-        self.children = (left, right)
-        super().__init__()
+        super().__init__(left, right)
         self._left = left
         self._right = right
 
@@ -38,11 +37,10 @@ class Sieve(VectorNode):
 class Union(VectorNode):
     """`or`: the left side, and the elements of the right side whose signature the left side lacks."""
 
-    __slots__ = ("_joined", "_left", "_right", "children")
+    __slots__ = ("_joined", "_left", "_right")
 
     def __init__(self, matching: Matching, left: VectorNode, right: VectorNode) -> None:
-        self.children = (left, right)
-        super().__init__()
+        super().__init__(left, right)
         self._left = left
         self._right = right
 

@@ -12,11 +12,10 @@ from monitor.promql.vector import Matrix, Vector, transposed
 class Subquery(MatrixNode):
     """The values of an expression at the multiples of `step` in `(t - range, t]`."""
 
-    __slots__ = ("_of", "_step", "children", "range", "shift")
+    __slots__ = ("_of", "_step", "range", "shift")
 
     def __init__(self, of: VectorNode, shift: Shift, range_: Duration, step: Duration | None) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self.moving = not shift.fixed
         self._of = of
         self.shift = shift

@@ -40,11 +40,10 @@ def _sum(values: Sequence[float]) -> float:
 class Derivative(VectorNode):
     """`deriv(x[5m])`: the slope a second."""
 
-    __slots__ = ("_names", "_of", "children")
+    __slots__ = ("_names", "_of")
 
     def __init__(self, of: MatrixNode) -> None:
-        self.children = (of,)
-        super().__init__()
+        super().__init__(of)
         self._of = of
         self._names = Unnamed()
 
@@ -60,11 +59,10 @@ class Derivative(VectorNode):
 class Prediction(VectorNode):
     """`predict_linear(x[5m], seconds)`: the value on the line so many seconds after the time of evaluation."""
 
-    __slots__ = ("_names", "_of", "_seconds", "children")
+    __slots__ = ("_names", "_of", "_seconds")
 
     def __init__(self, of: MatrixNode, seconds: ScalarNode) -> None:
-        self.children = (of, seconds)
-        super().__init__()
+        super().__init__(of, seconds)
         self.moving = True
         self._of = of
         self._seconds = seconds
