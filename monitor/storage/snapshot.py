@@ -5,6 +5,7 @@ The file is a zlib stream: its first line is a JSON list of blocks, behind it st
 in its order. Nothing in it is executed.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -35,6 +36,9 @@ def save(window: Window, since: Instant, path: Path) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as err:
+        # On a full disk half a snapshot would take the room that the state file needs.
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
         raise StateError(f"{path}: {err}") from err
 
 

@@ -16,6 +16,7 @@ from monitor.storage.db import (
     LogRow,
     StateError,
 )
+from monitor.storage.migrations import MIGRATIONS
 
 ALERT = AlertRow("g", "Down", '[["alertname", "Down"]]', "pending")
 LOG = LogRow("{}:{}", "oncall/slack[0]", 1_000, "{}")
@@ -79,6 +80,23 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StateError, match="newer vllm-monitor"):
         Database(tmp_path)
+
+
+@pytest.mark.parametrize("version", range(len(MIGRATIONS)))
+def test_a_file_of_an_older_schema_is_brought_up_to_date_with_what_it_holds(tmp_path: Path, version: int) -> None:
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    for statement in (statement for step in MIGRATIONS[:version] for statement in step):
+        connection.execute(statement)
+    if version:
+        connection.execute("INSERT INTO mark VALUES ('evaluated', 7)")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.commit()
+    connection.close()
+    database = Database(tmp_path)
+    assert database.evaluated() == (7 if version else None)
+    database.commit([Changes(silences=(("one", "body"),))])
+    assert database.silences() == ["body"]
+    database.close()
 
 
 def test_a_file_that_is_no_database_is_an_error_that_names_it(tmp_path: Path) -> None:

@@ -86,3 +86,10 @@ def test_a_damaged_snapshot_is_an_error_that_names_it(
         return
     with pytest.raises(StateError, match=FILE_NAME):
         load(Window(), 0, path, OWNERS)
+
+
+def test_a_snapshot_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME / "in the way").mkdir(parents=True)
+    with pytest.raises(StateError, match=FILE_NAME):
+        save(filled([{"a": 1.0}]), 0, tmp_path / FILE_NAME)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
