@@ -1,0 +1,159 @@
+"""
+What must be true at the end of a crash run. Each function yields what is wrong, in words.
+
+`posts` are the deliveries whose messages stand in a channel, in the order in which they came to stand there.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.group import group_key
+from monitor.dispatch.nflog import LogKey
+from monitor.dispatch.notification import Reason
+from monitor.dispatch.route import Route
+from monitor.model.alert import Alert
+from monitor.model.instant import Duration, Instant
+from monitor.model.labels import Labels
+from tests.crash.history import Evaluation, History
+
+Complaints = Iterator[str]
+
+# SQLite's time of day comes from a floating-point number of days.
+_PRECISION: Duration = 2
+
+
+def stands_twice(posts: Sequence[Delivery]) -> Complaints:
+    counts = Counter(post.notification.id for post in posts)
+    for identity, times in counts.items():
+        if times > 1:
+            yield f"posted {times} times: {_words(next(post for post in posts if post.notification.id == identity))}"
+
+
+def lost(history: History, posts: Sequence[Delivery]) -> Complaints:
+    """A letter that was kept must be posted, unless a later word to the same receiver and group was."""
+    posted = {post.notification.id for post in posts}
+    last = {letter.key: letter for letter in history.letters}
+    for letter in history.letters:
+        if letter.notification.id not in history.settled:
+            yield f"still waits: {_words(letter)}"
+        elif letter.notification.id not in posted and letter is last[letter.key]:
+            yield f"never posted: {_words(letter)}"
+    known = {letter.notification.id for letter in history.letters}
+    for post in posts:
+        if post.notification.id not in known:
+            yield f"posted, but never kept: {_words(post)}"
+
+
+def out_of_order(posts: Sequence[Delivery]) -> Complaints:
+    for group in by_key(posts):
+        for earlier, later in pairwise(group):
+            if later.notification.now < earlier.notification.now:
+                yield f"{_words(later)} came behind {_words(earlier)}"
+
+
+def resolved_without_having_fired(history: History, posts: Sequence[Delivery]) -> Complaints:
+    """Who is told that an alert is over was told that it fires, if anything was written while it did."""
+    written = _by_key(history.letters)
+    for group in by_key(posts):
+        firing: set[Labels] = set()
+        for post in group:
+            for alert in post.notification.resolved:
+                if (alert.labels, alert.starts_at) not in history.fired:
+                    yield f"never fired: {alert.labels} in {_words(post)}"
+                if alert.labels not in firing and any(_says_firing(one, alert) for one in written[post.key]):
+                    yield f"resolved before it was told: {alert.labels} in {_words(post)}"
+            firing = {alert.labels for alert in post.notification.firing}
+
+
+def silently_dropped(posts: Sequence[Delivery], firing: Collection[Labels]) -> Complaints:
+    """
+    An alert that a receiver was told of fires on in the next message, or is resolved there.
+
+    In the end all are resolved but for those that are `firing`: on a busy machine a scrape may fail at any time.
+    """
+    for group in by_key(posts):
+        for earlier, later in pairwise(group):
+            gone = _labels(earlier.notification.firing) - _labels(later.notification.alerts)
+            if gone:
+                yield f"not heard of again: {sorted(gone)} behind {_words(earlier)}"
+        if _labels(group[-1].notification.firing) - frozenset(firing):
+            yield f"still stands as firing: {_words(group[-1])}"
+
+
+def said_again(posts: Sequence[Delivery], repeat_interval: Callable[[str], Duration]) -> Complaints:
+    """A message says something new, or the repeat_interval of its group has elapsed."""
+    for group in by_key(posts):
+        for earlier, later in pairwise(group):
+            before, after = earlier.notification, later.notification
+            if _labels(before.firing) != _labels(after.firing):
+                continue
+            known = {(alert.labels, alert.ends_at) for alert in before.resolved}
+            news = {(alert.labels, alert.ends_at) for alert in after.resolved} - known
+            repeated = after.reason is Reason.REPEAT and after.now - before.now > repeat_interval(after.group_key)
+            if not news and not repeated:
+                yield f"nothing new: {_words(later)} behind {_words(earlier)}"
+
+
+def untold(history: History, births: Sequence[Instant], route: Route, integrations: Sequence[str]) -> Complaints:
+    """
+    Name the alerts that fire in the first evaluation of a life, or fired in one for a group_interval, and are not told.
+
+    The group of such an alert was flushed since it began to fire. `births` are when the lives began.
+    """
+    for life in _lives(history.evaluations, births):
+        for number, evaluation in enumerate(life):
+            for labels in evaluation.firing:
+                (node,) = route.match(labels)
+                due = number == 0 or _flushed_since(life[:number], labels, evaluation.slot - node.group_interval)
+                key = group_key(node, node.group_labels(labels))
+                for integration in integrations if due else ():
+                    told = _last(history.letters[: evaluation.letters], (key, integration))
+                    if told is None or labels not in _labels(told.notification.firing):
+                        yield f"{integration} was not told by {evaluation.slot} of {labels}"
+
+
+def by_key(posts: Sequence[Delivery]) -> list[list[Delivery]]:
+    return list(_by_key(posts).values())
+
+
+def _by_key(posts: Sequence[Delivery]) -> dict[LogKey, list[Delivery]]:
+    groups: dict[LogKey, list[Delivery]] = defaultdict(list)
+    for post in posts:
+        groups[post.key].append(post)
+    return groups
+
+
+def _lives(evaluations: Sequence[Evaluation], births: Sequence[Instant]) -> Iterator[list[Evaluation]]:
+    for birth, next_birth in zip(births, [*births[1:], 1 << 62], strict=True):
+        life = [one for one in evaluations if birth <= one.at < next_birth]
+        if life:
+            yield life
+
+
+def _flushed_since(life: Sequence[Evaluation], labels: Labels, by: Instant) -> bool:
+    """Say whether the alert has been firing at every evaluation since one that was committed at `by` or before."""
+    for evaluation in reversed(life):
+        if labels not in evaluation.firing:
+            return False
+        if evaluation.at + _PRECISION <= by:
+            return True
+    return False
+
+
+def _last(letters: Sequence[Delivery], key: LogKey) -> Delivery | None:
+    return next((one for one in reversed(letters) if one.key == key), None)
+
+
+def _says_firing(letter: Delivery, over: Alert) -> bool:
+    return any((alert.labels, alert.starts_at) == (over.labels, over.starts_at) for alert in letter.notification.firing)
+
+
+def _labels(alerts: Iterable[Alert]) -> set[Labels]:
+    return {alert.labels for alert in alerts}
+
+
+def _words(delivery: Delivery) -> str:
+    told = delivery.notification
+    return f"{delivery.integration} {told.group_key} at {told.now} ({told.reason.value})"
