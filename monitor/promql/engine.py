@@ -11,6 +11,7 @@ from monitor.promql.node import MatrixNode, Node, ScalarNode, StringNode, Vector
 from monitor.promql.plan import Plan
 from monitor.promql.result import Result, Series
 from monitor.promql.run import LOOKBACK, Limits, Queryable, Run
+from monitor.promql.signature import type_of
 from monitor.promql.vector import transposed
 
 
@@ -18,7 +19,7 @@ class Engine:
     """
     Evaluates plans against one storage. Any thread may use it.
 
-    `lookback` is how old the newest sample of a series may be; `subquery_step` is the step of a subquery that names
+    `lookback` is how old the newest sample of a series may be; `default_subquery_step` is that of a subquery that names
     none. Errors are PromqlError: of kind execution where the expression meets data that it does not allow, timeout
     where a query takes too long.
     """
@@ -53,7 +54,7 @@ class Engine:
             raise refused("a range query needs a step above zero and an end that is not before its start")
         if not isinstance(plan.root, VectorNode | ScalarNode):
             raise refused(
-                f'invalid expression type "{_range_type(plan.root)}" for range query, must be Scalar or instant Vector'
+                f'invalid expression type "{type_of(plan.root)}" for range query, must be Scalar or instant Vector'
             )
         run = self._run(start, end, step)
         return _result(run, _guarded(lambda: _range(plan.root, run)))
@@ -69,10 +70,6 @@ class Engine:
             limits=self._limits,
             now=self._now,
         )
-
-
-def _range_type(root: Node) -> str:
-    return "range vector" if isinstance(root, MatrixNode) else "string"
 
 
 def _guarded(evaluate: Callable[[], result.Value]) -> result.Value:

@@ -1,4 +1,4 @@
-"""Leaves of scalar expressions."""
+"""Numbers, `time()`, and the ways between scalars and vectors."""
 
 from math import nan
 

@@ -1,8 +1,8 @@
 """Dropping the metric name from a set of series."""
 
 from monitor.model.labels import METRIC_NAME, Labels
+from monitor.promql.error import PromqlError
 from monitor.promql.memo import Memo
-from monitor.promql.run import same_labelset
 from monitor.promql.vector import Series
 
 
@@ -25,7 +25,7 @@ def without_names(series: Series) -> Series:
 def check_distinct(series: Series) -> None:
     """Raise PromqlError when two of the label sets are the same."""
     if len(set(series)) != len(series):
-        raise same_labelset()
+        raise PromqlError("vector cannot contain metrics with the same labelset")
 
 
 class Unnamed(Memo[Series, Series]):

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from monitor.model.sample import format_exponent, format_value
 from monitor.promql.lex import Position
 from monitor.promql.run import Run
 
@@ -36,22 +37,6 @@ def check_quantile(run: Run, q: float, position: Position) -> None:
 
 def shortest(value: float) -> str:
     """Return a float as Go's `%g` prints it."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    digits = repr(value)
-    size = int(f"{value:.17e}".partition("e")[2])
-    if value == 0 or -5 < size < 6:  # noqa: PLR2004 - the bounds of %g
-        return digits.removesuffix(".0")
-    if "e" in digits:
-        head, _, tail = digits.partition("e")
-        return f"{head}e{int(tail):+03d}"
-    return _with_exponent(digits, size)
-
-
-def _with_exponent(digits: str, size: int) -> str:
-    sign = "-" if digits.startswith("-") else ""
-    all_digits = digits.removeprefix("-").removesuffix(".0").replace(".", "").strip("0")
-    fraction = f".{all_digits[1:]}" if len(all_digits) > 1 else ""
-    return f"{sign}{all_digits[0]}{fraction}e{size:+03d}"
+    if value and math.isfinite(value) and not 1e-4 <= abs(value) < 1e6:  # noqa: PLR2004 - the bounds of %g
+        return format_exponent(value)
+    return format_value(value)

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from heapq import nlargest, nsmallest
 
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
+from monitor.model.sample import format_value
 from monitor.promql.aggregate import Grouping, Groups
 from monitor.promql.error import PromqlError
 from monitor.promql.node import ScalarNode, VectorNode
@@ -67,25 +69,11 @@ class CountValues(VectorNode):
         vector = self._of.vector(run, at)
         counts: dict[Labels, int] = {}
         for labels, value in zip(vector.series, vector.values, strict=True):
-            key = self._grouping.key(labels.with_({self._label: plain(value)}))
+            key = self._grouping.key(labels.with_({self._label: in_full(value)}))
             counts[key] = counts.get(key, 0) + 1
         return Vector(tuple(counts), [float(count) for count in counts.values()])
 
 
-def plain(value: float) -> str:
-    """Return a float in full, never with an exponent, as Go's `f` format with the shortest precision does."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    text = repr(value)
-    if "e" not in text:
-        return text.removesuffix(".0")
-    mantissa, _, exponent = text.partition("e")
-    sign = "-" if mantissa.startswith("-") else ""
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    fraction = "" if fraction == "0" else fraction
-    shift = int(exponent)
-    if shift < 0:
-        return f"{sign}0.{'0' * (-shift - 1)}{whole}{fraction}"
-    return sign + whole + fraction.ljust(shift, "0")
+def in_full(value: float) -> str:
+    """Return a float without an exponent, as Go's `f` format with the shortest precision does."""
+    return format(Decimal(repr(value)), "f").removesuffix(".0") if math.isfinite(value) else format_value(value)

@@ -132,7 +132,3 @@ def _listed(kind: str, remarks: Mapping[str, Position]) -> tuple[str, ...]:
     if len(remarks) > _REMARKS:
         listed.append(f"{len(remarks) - _REMARKS} more {kind} annotations omitted")
     return tuple(listed)
-
-
-def same_labelset() -> PromqlError:
-    return PromqlError("vector cannot contain metrics with the same labelset")
