@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format bench conformance pictures clean
+.PHONY: demo test lint format bench conformance crash soak pictures clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +33,12 @@ bench: $(READY)
 conformance: $(READY)   ## PromQL and rules against Prometheus' cases, and random ones beside the real programs
 	VLLM_MONITOR_EXPRESSIONS=3000 VLLM_MONITOR_RULES=500 $(BIN)/pytest --quiet -s \
 		tests/conformance tests/differential tests/compliance tests/rules/test_alert_life.py
+
+crash: $(READY)         ## kills the daemon a thousand times: nothing lost, nothing told twice
+	$(BIN)/python -m tests.crash
+
+soak: crash             ## and lets it live through a simulated week: memory, disk and slots stay as they are
+	$(BIN)/python -m tests.soak
 
 pictures: $(READY)       ## docs/demo.svg, from the demo itself
 	$(BIN)/python -m docs.pictures
