@@ -21,7 +21,8 @@ class LogfmtFormatter(logging.Formatter):
 
 def _value(text: str) -> str:
     plain = text.isprintable() and not any(mark in text for mark in ' "=\\')
-    return text if text and plain else json.dumps(text, ensure_ascii=False)
+    # What turns the direction of writing, or ends a line for some reader of logs, is no more printable than an escape.
+    return text if text and plain else json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def configure(level: str) -> None:

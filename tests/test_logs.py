@@ -16,6 +16,10 @@ from monitor.logs import LogfmtFormatter
         ("line\nbreak", '"line\\nbreak"'),
         ("", '""'),
         ("\x1b[31mred", '"\\u001b[31mred"'),
+        ("über", "über"),
+        ("nach\u202elinks", '"nach\\u202elinks"'),
+        ("line\u2028break", '"line\\u2028break"'),
+        ("no UTF-8: \udcff", '"no UTF-8: \\udcff"'),
     ],
 )
 def test_values_never_break_the_line(value: str, shown: str) -> None:
