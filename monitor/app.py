@@ -98,7 +98,7 @@ class App:
         """
         with self._lock:
             old = self._running
-            if old is None:
+            if old is None or self._stopping.is_set():
                 return "not running"
             try:
                 config = self._load()

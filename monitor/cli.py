@@ -73,6 +73,7 @@ def run(
     from monitor.app import App, StartError
     from monitor.clock import SystemClock
     from monitor.commands.settings import loader
+    from monitor.commands.signals import means_reload
     from monitor.config.flags import Flags
     from monitor.logs import configure
 
@@ -87,7 +88,7 @@ def run(
         app.start()
     except StartError as err:
         _fail(str(err))
-    while signals.get() == signal.SIGHUP:
+    while means_reload(signals):
         app.reload()
     app.stop()
 
