@@ -74,7 +74,7 @@ class App:
             raise StartError(str(err)) from err
         with contextlib.ExitStack() as undo:
             state = self._open_state(config)
-            undo.callback(state.journal.close)
+            undo.callback(state.close)
             server = self._listen(config)
             undo.callback(server.stop)
             dispatching = Dispatching(config, parts.integrations, state.log, state.silences)

@@ -79,7 +79,7 @@ class Running:
         """Stop in the order of the data: no new scrapes, then no evaluations, then the lanes, then the rest."""
         lasting = self.lasting
         with contextlib.ExitStack() as stack:
-            stack.callback(lasting.state.journal.close)
+            stack.callback(lasting.state.close)
             stack.callback(lasting.server.stop)
             stack.callback(self._empty_lanes)
             stack.callback(self._save_window)

@@ -14,6 +14,7 @@ from monitor.pipeline import Pipeline
 from monitor.rules.manager import Kept
 from monitor.storage import snapshot
 from monitor.storage.db import FILE_NAME, DamagedStateError, Database, StateError
+from monitor.storage.lock import FolderLock
 from monitor.storage.window import Window
 
 log = logging.getLogger(__name__)
@@ -27,9 +28,10 @@ HOLE: Duration = MINUTE + 10 * SECOND
 
 @dataclass(frozen=True)
 class State:
-    """The state folder of a daemon. Everything but `open` goes on when the disk does not."""
+    """The state folder of a daemon, which is its own. Everything but `open` goes on when the disk does not."""
 
     folder: Path
+    lock: FolderLock
     journal: Journal
     alerts: tuple[Kept, ...]
     log: NotificationLog
@@ -40,10 +42,24 @@ class State:
         """
         Open what is there, or make it. A damaged file is set aside, loudly, and a new one begun.
 
-        Raises StateError when there is no folder to write to, or when a newer program wrote the file.
+        Raises StateError when there is no folder to write to, when another daemon has it, or when a newer program
+        wrote the file.
         """
+        lock = FolderLock(folder)
         try:
-            return cls._read(folder, clock, metrics)
+            return cls._open(folder, lock, clock, metrics)
+        except BaseException:
+            lock.close()
+            raise
+
+    def close(self) -> None:
+        self.journal.close()
+        self.lock.close()
+
+    @classmethod
+    def _open(cls, folder: Path, lock: FolderLock, clock: Clock, metrics: Metrics) -> "State":
+        try:
+            return cls._read(folder, lock, clock, metrics)
         except (DamagedStateError, ValueError, KeyError, TypeError) as err:
             aside = folder / f"{FILE_NAME}.damaged-{clock.now()}"
             (folder / FILE_NAME).rename(aside)
@@ -54,17 +70,17 @@ class State:
                 "the state file is damaged and was set aside: alerts start anew",
                 extra={"reason": str(err), "file": str(aside)},
             )
-            return cls._read(folder, clock, metrics)
+            return cls._read(folder, lock, clock, metrics)
 
     @classmethod
-    def _read(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
+    def _read(cls, folder: Path, lock: FolderLock, clock: Clock, metrics: Metrics) -> "State":
         database = Database(folder)
         try:
             journal = Journal(database, metrics.state_failures.inc)
             entries = NotificationLog(dict(journal.notification_log(clock.now())))
             list(journal.letters())
             silences = Silences(journal.silences(), journal)
-            return cls(folder, journal, tuple(journal.alerts()), entries, silences)
+            return cls(folder, lock, journal, tuple(journal.alerts()), entries, silences)
         except BaseException:
             database.close()
             raise

@@ -78,3 +78,14 @@ def test_a_name_that_cannot_be_listened_on_is_said_and_nothing_runs(tmp_path: Pa
             app.start()
         assert not target.heads
     assert app.reload() == "not running"
+
+
+def test_a_second_daemon_on_the_same_storage_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+    with serving(PAGE) as target:
+        config = write(tmp_path, target)
+        with started(config) as (_, url):
+            with pytest.raises(StartError, match=rf"^{tmp_path / 'data'} is in use by another vllm-monitor: stop"):
+                App(lambda: load(config), SystemClock()).start()
+            assert requests.get(f"{url}/-/healthy", timeout=5).ok
+        with started(config):
+            pass

@@ -76,7 +76,7 @@ class Life:
 
     def end(self) -> None:
         self.save()
-        self.state.journal.close()
+        self.state.close()
 
     def silence(self, instance: str, duration: Duration = HOUR) -> None:
         now = self.clock.now()
