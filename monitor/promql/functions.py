@@ -20,22 +20,22 @@ from monitor.promql.rate import DELTA, INCREASE, RATE, Change, Kind
 from monitor.promql.signature import Arguments
 from monitor.promql.trend import Derivative, Prediction
 
-Builder = Callable[[Arguments], Node]
+Make = Callable[[Arguments], Node]
 
 
-def _change(kind: Kind) -> Builder:
+def _change(kind: Kind) -> Make:
     return lambda given: Change(kind, given.matrix(0), given.position(0))
 
 
-def _over_time(name: str, function: Over) -> Builder:
+def _over_time(name: str, function: Over) -> Make:
     return lambda given: OverTime(function, given.matrix(0), keeps_name=name in KEEPS_NAME)
 
 
-def _elementwise(function: Callable[[float], float]) -> Builder:
+def _elementwise(function: Callable[[float], float]) -> Make:
     return lambda given: Elementwise(function, given.vector(0))
 
 
-def _date(function: Callable[[float], float]) -> Builder:
+def _date(function: Callable[[float], float]) -> Make:
     return lambda given: Elementwise(function, given.vector(0) if len(given) else ToVector(Time()))
 
 
@@ -75,7 +75,7 @@ def _quantile_over_time(given: Arguments) -> Node:
     return QuantileOverTime(given.scalar(0), given.matrix(1), given.position(0))
 
 
-def _sort(*, descending: bool) -> Builder:
+def _sort(*, descending: bool) -> Make:
     return lambda given: Sort(given.vector(0), given.site.position, descending=descending)
 
 
@@ -101,7 +101,7 @@ def _label_join(given: Arguments) -> VectorNode:
     return Relabel(label_functions.join(to, separator, sources), of)
 
 
-FUNCTIONS: dict[str, Builder] = {
+FUNCTIONS: dict[str, Make] = {
     **{name: _elementwise(function) for name, function in FLOAT_FUNCTIONS.items()},
     **{name: _date(function) for name, function in DATE_FUNCTIONS.items()},
     **{name: _over_time(name, function) for name, function in OVER_TIME.items()},
