@@ -91,7 +91,7 @@ class State:
         down_at = self.journal.evaluated()
         if down_at is not None:
             blind = BLIND if newest is None else HOLE if now - newest > 30 * SECOND else 0
-            pipeline.manager.restore(self.alerts, down_at, now, now + blind)
+            pipeline.dispatcher.insert(pipeline.manager.restore(self.alerts, down_at, now, now + blind), now)
         for delivery, attempts in self.journal.letters():
             pipeline.outbox.put(delivery, now, attempts)
 

@@ -80,11 +80,13 @@ class Manager:
         self._kept = {key: kept.alert.dates for key, kept in now.items()}
         return changed, gone
 
-    def restore(self, kept: Iterable[Kept], down_at: Instant, now: Instant, trust_absence_from: Instant) -> None:
+    def restore(self, kept: Iterable[Kept], down_at: Instant, now: Instant, trust_absence_from: Instant) -> list[Alert]:
         """
         Go on with what was kept when the daemon went down at `down_at`, wherever the rules stand now.
 
         An alert whose rule is gone has resolved. Until `trust_absence_from` one that is not found stays as it is.
+        Returns the alerts that dispatch must hear of before anything is evaluated: one that had resolved, and of which
+        nobody had heard that, may be pending again by then.
         """
         rows = list(kept)
         self._kept = {one.key: one.alert.dates for one in rows}
@@ -98,6 +100,7 @@ class Manager:
         for home in self._homes:
             home.rule.restore(found[id(home.rule)], down_at, now)
             home.rule.trust_absence_from = trust_absence_from
+        return [alert for home in self._homes for alert in home.rule.alerts(self.context)]
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""
