@@ -7,40 +7,14 @@ reference: Slack, errors of chat.postMessage and of incoming webhooks; slack-sdk
 import http.client
 import json
 import re
-import socket
-import ssl
-from enum import StrEnum
-from math import isfinite
 from urllib.error import URLError
 
 from slack_sdk.errors import SlackApiError, SlackClientError, SlackRequestError
 
 from monitor.dispatch.notification import NotifyError
-from monitor.model.instant import MINUTE, Duration, from_seconds
+from monitor.notify.failure import Reason, cause, failure, wait
 
-
-class Reason(StrEnum):
-    """Why a message was not delivered: a label of a metric."""
-
-    RATE_LIMITED = "rate_limited"
-    UNREACHABLE = "unreachable"
-    AMBIGUOUS = "ambiguous"
-    MESSAGE = "message"
-    DESTINATION = "destination"
-    CREDENTIAL = "credential"
-    REDIRECT = "redirect"
-    UNKNOWN = "unknown"
-
-    @property
-    def retryable(self) -> bool:
-        """Whether the same message may be taken at another time, without anybody mending anything."""
-        return self not in (Reason.MESSAGE, Reason.DESTINATION, Reason.CREDENTIAL)
-
-    @property
-    def may_be_done(self) -> bool:
-        """Whether the message may stand in the channel although no good answer came."""
-        return self in (Reason.AMBIGUOUS, Reason.UNKNOWN)
-
+__all__ = ["THROWN", "Reason", "answer", "code_of", "exception", "failure", "wait"]
 
 _BY_REASON: dict[Reason, str] = {
     Reason.RATE_LIMITED: "ratelimited rate_limited message_limit_exceeded",
@@ -70,7 +44,6 @@ _BY_REASON: dict[Reason, str] = {
 }
 _REASONS = {code: reason for reason, codes in _BY_REASON.items() for code in codes.split()}
 _CODE = re.compile(r"[a-z][a-z0-9_]{1,60}")
-_LONGEST_WAIT: Duration = 5 * MINUTE
 _OK, _TOO_MANY = 200, 429
 # The first line whose status is not above the answer's counts; asked when the code is not known.
 _BY_STATUS: tuple[tuple[int, Reason, str], ...] = (
@@ -86,17 +59,6 @@ _BY_STATUS: tuple[tuple[int, Reason, str], ...] = (
 # What the SDK, urllib and http.client throw: AttributeError and TypeError when the answer is JSON but no object,
 # RuntimeError when no thread can be started for the deadline.
 THROWN = (SlackClientError, OSError, http.client.HTTPException, ValueError, AttributeError, TypeError, RuntimeError)
-
-
-def failure(reason: Reason, message: str, retry_after: Duration | None = None) -> NotifyError:
-    return NotifyError(
-        message,
-        reason=reason,
-        retryable=reason.retryable,
-        retry_after=retry_after,
-        doubtful=reason.may_be_done,
-        hopeless=reason is Reason.MESSAGE,
-    )
 
 
 def code_of(body: str) -> str:
@@ -128,17 +90,6 @@ def answer(status: int, code: str, retry_after: str | None) -> NotifyError:
     return failure(reason, f"{text} (status {status}{', ' + code if code else ''})")
 
 
-def wait(retry_after: str | None) -> Duration | None:
-    """Return the milliseconds of a Retry-After header, at most five minutes; None when it is missing or no number."""
-    try:
-        seconds = float(retry_after or "")
-    except ValueError:
-        return None
-    if not isfinite(seconds) or seconds < 0:
-        return None
-    return min(max(from_seconds(seconds), 1), _LONGEST_WAIT)
-
-
 _BY_TYPE: tuple[tuple[type[Exception], Reason, str], ...] = (
     (SlackRequestError, Reason.DESTINATION, "the address is not a URL"),
     (http.client.InvalidURL, Reason.DESTINATION, "the address is not a URL"),
@@ -155,7 +106,7 @@ def exception(error: Exception) -> NotifyError:
         return _of_response(error.response)
     if isinstance(error, URLError):
         # Thrown while connecting and sending only: an incomplete request is never carried out.
-        return failure(Reason.UNREACHABLE, f"Slack cannot be reached: {_cause(error.reason)}")
+        return failure(Reason.UNREACHABLE, f"Slack cannot be reached: {cause(error.reason)}")
     reason, text = next((reason, text) for kind, reason, text in _BY_TYPE if isinstance(error, kind))
     return failure(reason, f"{text}: {type(error).__name__}")
 
@@ -167,15 +118,3 @@ def _of_response(response: object) -> NotifyError:
     headers = {str(name).lower(): str(value) for name, value in dict(getattr(response, "headers", None) or {}).items()}
     word = str(data.get("error", "")) if isinstance(data, dict) else ""
     return answer(status, word if _CODE.fullmatch(word) else "", headers.get("retry-after"))
-
-
-def _cause(reason: object) -> str:
-    if isinstance(reason, ssl.SSLCertVerificationError):
-        return "its certificate is not trusted"
-    if isinstance(reason, ssl.SSLError):
-        return "TLS failed"
-    if isinstance(reason, socket.gaierror):
-        return "its name is not known"
-    if isinstance(reason, TimeoutError):
-        return "no connection in time"
-    return type(reason).__name__
