@@ -19,7 +19,7 @@ from monitor.notify.lane import Attempt
 from monitor.notify.outbox import Outbox
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
-from monitor.promql import Engine
+from monitor.promql import Engine, Limits
 from monitor.receivers import receivers_of
 from monitor.rules.context import Context
 from monitor.rules.manager import Manager
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 TargetKey = tuple[Target, ScrapeOptions]
+
+
+# One rule must keep neither the others nor the end of the daemon waiting: what costs more is that rule's failure.
+RULE_LIMITS = Limits(points=10_000_000, seconds=3.0)
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ class Builder:
         specs = rule_groups(config)
         expressions = tuple(expr for spec in specs for rule in spec.rules for expr in expressions_of(rule))
         # reference: Prometheus 3, docs/querying/basics.md: the step of a subquery that names none.
-        query = EmbeddedQuery(Engine(self.window, default_subquery_step=config.global_.evaluation_interval))
+        step = config.global_.evaluation_interval
+        query = EmbeddedQuery(Engine(self.window, limits=RULE_LIMITS, default_subquery_step=step))
         appender = WindowAppender(self.window) if old is None else old.appender
         context = Context(query, appender, config.global_.external_labels, config.web.external_url)
         integrations, notifiers = receivers_of(config, console)
