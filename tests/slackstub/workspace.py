@@ -2,10 +2,12 @@
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 TOKEN = "xoxb-stub-token"
+APP_TOKEN = "xapp-stub-token"
 CHANNEL = "C0123456789"
 SCOPES = ("chat:write", "channels:history", "channels:read", "reactions:write")
 _FIRST_TS = 1_700_000_000
@@ -42,6 +44,15 @@ class Posted:
         return str(self.payload.get("text", ""))
 
 
+@dataclass(frozen=True, slots=True)
+class Whisper:
+    """What one person alone was told in a channel."""
+
+    channel: str
+    user: str
+    text: str
+
+
 @dataclass
 class Workspace:
     """Everything in it may be changed by a test at any time, but messages only by posting."""
@@ -53,6 +64,10 @@ class Workspace:
     messages: list[Posted] = field(default_factory=list)
     # Channel and time stamp → names.
     reactions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    app_tokens: set[str] = field(default_factory=lambda: {APP_TOKEN})
+    whispers: list[Whisper] = field(default_factory=list)
+    # Returns the address of a new socket; None while nobody serves Socket Mode.
+    open_socket: Callable[[], str] | None = None
     _posted: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
