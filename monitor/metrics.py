@@ -5,7 +5,7 @@ Attempts and failures come as a pair; label values come from closed sets or from
 a URL or an error text.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -20,11 +20,22 @@ class Metrics:
         self._rules(registry)
         self._notifications(registry)
         self._life(registry)
+        self._integrations: frozenset[str] = frozenset()
 
     def watch_size(self, size: Callable[[], tuple[int, int]]) -> None:
         """Let the window's gauges ask `size` for (series, samples) when they are read."""
         self.window_series.set_function(lambda: size()[0])
         self.window_samples.set_function(lambda: size()[1])
+
+    def show_waiting(self, waiting: Mapping[str, int]) -> None:
+        """Show how many notifications wait for each integration there is, and none for one that is gone."""
+        for gone in self._integrations - waiting.keys():
+            self.notifications_waiting.remove(gone)
+        self._integrations = frozenset(waiting)
+        for integration, count in waiting.items():
+            self.notifications_waiting.labels(integration).set(count)
+            # From 0 on, so that the first one is an increase.
+            self.notifications_dropped.labels(integration)
 
     def _scrapes(self, registry: CollectorRegistry) -> None:
         self.scrapes = Counter("vllm_monitor_scrapes", "Scrapes tried.", ["job"], registry=registry)
@@ -62,8 +73,17 @@ class Metrics:
             ["integration", "reason"],
             registry=registry,
         )
+        self.notifications_dropped = Counter(
+            "vllm_monitor_notifications_dropped",
+            "Notifications given up because no other attempt would help.",
+            ["integration"],
+            registry=registry,
+        )
         self.notifications_waiting = Gauge(
-            "vllm_monitor_notifications_waiting", "Notifications not delivered yet.", registry=registry
+            "vllm_monitor_notifications_waiting",
+            "Notifications not delivered yet.",
+            ["integration"],
+            registry=registry,
         )
         self.alerts = Gauge("vllm_monitor_alerts", "Alerts by state.", ["state"], registry=registry)
 

@@ -23,6 +23,8 @@ def report(metrics: Metrics, attempt: Attempt) -> None:
         log.info("notified", extra=told)
         return
     metrics.notifications_failed.labels(delivery.integration, attempt.error.reason).inc()
+    if attempt.error.hopeless:
+        metrics.notifications_dropped.labels(delivery.integration).inc()
     # Once, not at every attempt: the counter has the rest.
     level = logging.ERROR if attempt.attempts == 1 else logging.DEBUG
     log.log(level, "not notified: %s", attempt.error, extra=told | {"attempts": attempt.attempts})
@@ -39,4 +41,4 @@ def refresh(metrics: Metrics, pipeline: Pipeline, *, state_written: bool) -> Non
     for state in (AlertState.PENDING, AlertState.FIRING):
         metrics.alerts.labels(state.value).set(states.count(state))
     metrics.state_written.set(state_written)
-    metrics.notifications_waiting.set(sum(pipeline.outbox.waiting().values()))
+    metrics.show_waiting(pipeline.outbox.waiting())

@@ -42,6 +42,7 @@ class Running:
         self.parts = parts
         self.pipeline = pipeline
         self.timetable = self._timetable()
+        pipeline.metrics.ticks_failed.labels(CLOCK)
 
     def begin(self) -> None:
         self.pipeline.outbox.start(self.pipeline.clock.now)

@@ -8,7 +8,7 @@ from functools import partial
 from monitor.arrival import Arrivals
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
 from monitor.pipeline import Pipeline
-from monitor.schedule import EVALUATE, NOTIFY, SAVE, SCRAPE, Schedule
+from monitor.schedule import EVALUATE, NOTIFY, PARTS, SAVE, SCRAPE, Schedule
 from monitor.scrape.target import ScrapeLoop
 from monitor.workers import Workers
 
@@ -35,6 +35,9 @@ class Timetable:
         self._save = save
         self._now = pipeline.clock.now
         metrics = pipeline.metrics
+        for part in PARTS:
+            # From 0 on, so that the first one is an increase.
+            metrics.ticks_failed.labels(part)
         self._schedule = Schedule(
             pipeline.clock,
             failed=lambda part: metrics.ticks_failed.labels(part).inc(),

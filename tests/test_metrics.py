@@ -3,16 +3,22 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from monitor.build import Builder
 from monitor.clock import VirtualClock
 from monitor.config.flags import Flags, from_flags
+from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.notification import Notification, NotifyError, Reason
 from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND
+from monitor.model.labels import Labels
+from monitor.notify.lane import Attempt
 from monitor.pipeline import Pipeline
 from monitor.replay import replay
+from monitor.reporting import report
 from monitor.storage.window import Window
 
 # The last rule of the first group fails: two elements on its right side match one on its left.
@@ -54,3 +60,36 @@ def test_each_rule_is_counted_once_an_evaluation_whatever_other_groups_are_due(t
         ("evaluation_failures", "often"): 4,
         ("evaluation_failures", "rarely"): 0,
     }
+
+
+def waiting(registry: CollectorRegistry) -> dict[str, float]:
+    return {
+        sample.labels["integration"]: sample.value
+        for family in registry.collect()
+        for sample in family.samples
+        if sample.name == "vllm_monitor_notifications_waiting"
+    }
+
+
+def test_what_waits_is_shown_for_each_integration_and_not_for_one_that_is_gone() -> None:
+    registry = CollectorRegistry()
+    metrics = Metrics(registry, "test")
+    metrics.show_waiting({"oncall/slack[0]": 2, "pager/slack[0]": 0})
+    assert waiting(registry) == {"oncall/slack[0]": 2, "pager/slack[0]": 0}
+    metrics.show_waiting({"pager/slack[0]": 1})
+    assert waiting(registry) == {"pager/slack[0]": 1}
+
+
+@pytest.mark.parametrize(
+    ("hopeless", "dropped"), [pytest.param(True, 1, id="given up"), pytest.param(False, 0, id="to be tried again")]
+)
+def test_a_notification_that_is_given_up_is_counted_from_nought(*, hopeless: bool, dropped: int) -> None:
+    registry = CollectorRegistry()
+    metrics = Metrics(registry, "test")
+    metrics.show_waiting({"oncall/slack[0]": 1})
+    given_up = ("vllm_monitor_notifications_dropped_total", {"integration": "oncall/slack[0]"})
+    assert registry.get_sample_value(*given_up) == 0
+    notification = Notification("oncall", "{}", Labels(), (), MINUTE, Reason.FIRST)
+    error = NotifyError("invalid_blocks", reason="message", retryable=False, hopeless=hopeless)
+    report(metrics, Attempt(Delivery("oncall/slack[0]", notification), error, 1))
+    assert registry.get_sample_value(*given_up) == dropped

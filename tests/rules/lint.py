@@ -9,7 +9,7 @@ import promql_parser
 Rule = dict[str, Any]
 
 ANNOTATIONS = {"summary", "description", "value", "threshold", "runbook_url"}
-COUNTING = {"rate", "increase", "resets"}
+COUNTING = {"rate", "increase", "resets", "changes"}
 COMPARISONS = {">", "<", ">=", "<=", "==", "!="}
 # Nobody promises an answer later than this: a larger number is milliseconds by mistake.
 LONGEST_SECONDS = 250
