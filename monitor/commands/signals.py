@@ -3,6 +3,9 @@
 import queue
 import signal
 
+# A signal that comes in the instant before the wait begins does not wake it; so nobody waits longer than this.
+LOOK_SECONDS = 1.0
+
 
 def means_reload(signals: "queue.SimpleQueue[int]") -> bool:
     """
@@ -10,7 +13,16 @@ def means_reload(signals: "queue.SimpleQueue[int]") -> bool:
 
     However many SIGHUP have come meanwhile, one reload answers them all; and whatever ends the daemon comes before it.
     """
-    waiting = [signals.get()]
+    waiting = [_next(signals)]
     while not signals.empty():
         waiting.append(signals.get())
     return all(number == signal.SIGHUP for number in waiting)
+
+
+def _next(signals: "queue.SimpleQueue[int]") -> int:
+    while True:
+        try:
+            return signals.get(timeout=LOOK_SECONDS)
+        except queue.Empty:
+            # Between two waits Python calls the handlers of what has come.
+            continue
