@@ -23,6 +23,7 @@ from monitor import timetable
 from monitor.app import App
 from monitor.clock import SystemClock
 from monitor.commands.settings import loader
+from monitor.commands.signals import means_reload
 from monitor.config.flags import Flags
 from monitor.logs import configure
 from monitor.notify.outbox import Outbox
@@ -34,6 +35,8 @@ from tests.crash.places import Plan
 
 # In a life of half a second the window is saved a few times.
 SAVE_EVERY = 150
+# SIGTERM ends the daemon within five seconds; a busy machine gets some more.
+PATIENCE_SECONDS = 20.0
 
 
 class Fate:
@@ -103,7 +106,6 @@ def live(config: Path, plan: Plan, report: int) -> NoReturn:
     """Be the daemon until SIGTERM, or until the plan has its way."""
     code = 1
     try:
-        # As in the command: nothing else may be called from a handler that interrupts whoever waits.
         asked: queue.SimpleQueue[int] = queue.SimpleQueue()
         signal.signal(signal.SIGTERM, lambda number, _: asked.put(number))
         configure("info")
@@ -111,7 +113,7 @@ def live(config: Path, plan: Plan, report: int) -> NoReturn:
         Fate(plan, report).install()
         app = App(loader(config, Flags(), {}), SystemClock())
         app.start()
-        asked.get()
+        means_reload(asked)
         app.stop()
         code = 0
     except BaseException:
@@ -134,6 +136,9 @@ def begin(config: Path, plan: Plan) -> bool:
     handle = os.pidfd_open(process)
     if not select.select([handle], [], [], plan.seconds)[0]:
         signal.pidfd_send_signal(handle, plan.signal)
+    if not select.select([handle], [], [], PATIENCE_SECONDS)[0]:
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        raise SystemExit("a life did not end when it was asked to")
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     planned = os.read(reader, 1) == b"!"
     os.close(handle)
