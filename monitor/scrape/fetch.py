@@ -34,6 +34,7 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 # As Go's client, hence Prometheus.
 _MOST_REDIRECTS = 10
 _CHUNK = 64 * 1024
+_HTTP, _HTTPS = "http://", "https://"
 _USERINFO = re.compile(r"https?://[^/?#]*@", re.IGNORECASE)
 
 
@@ -65,8 +66,8 @@ class Fetcher:
                 "X-Prometheus-Scrape-Timeout-Seconds": f"{to_seconds(options.scrape_timeout):.10g}",
             }
         )
-        for scheme in ("http://", "https://"):
-            self._session.mount(scheme, _Adapter(self._deadline, self._tls, secure=scheme == "https://"))
+        self._session.adapters.clear()
+        self._session.mount(_HTTP, _Adapter(self._deadline, self._tls, secure=False))
 
     def __call__(self) -> Answer:
         """Return the page. Raises ScrapeError, and nothing else."""
@@ -117,6 +118,9 @@ class Fetcher:
     def _send(self, request: requests.PreparedRequest) -> requests.Response:
         left = self._deadline.left()
         tls = self._tls
+        if _HTTPS not in self._session.adapters and (request.url or "").startswith(_HTTPS):
+            # Not before: what the system trusts takes most of a megabyte, and most targets speak no TLS.
+            self._session.mount(_HTTPS, _Adapter(self._deadline, tls, secure=True))
         return self._session.send(
             request,
             stream=True,

@@ -14,7 +14,7 @@ import pytest
 from monitor.scrape.errors import Reason, ScrapeError
 from monitor.scrape.fetch import Fetcher
 from monitor.scrape.options import ScrapeOptions, TlsConfig
-from tests.scrape.wire import Answering, Served, page, serving
+from tests.scrape.wire import Answering, Served, head, page, serving
 
 PAGE = b"encrypted 1\n"
 
@@ -82,6 +82,18 @@ def refused(served: Served, tls: TlsConfig) -> ScrapeError:
 def test_a_certificate_of_the_given_authority_is_trusted(keys: Keys) -> None:
     with serving_tls(keys.certificate, keys.key) as served:
         assert fetched(served, TlsConfig(ca_file=keys.certificate)) == PAGE
+
+
+def test_a_redirect_to_tls_is_followed_with_the_same_trust(keys: Keys) -> None:
+    with serving_tls(keys.certificate, keys.key) as encrypted:
+
+        def redirect(_: Served, connection: socket.socket) -> bool:
+            connection.sendall(head(0, status="302 Found", headers={"Location": encrypted.url}))
+            return True
+
+        with serving(redirect) as plain:
+            assert fetched(plain, TlsConfig(ca_file=keys.certificate)) == PAGE
+            assert refused(plain, TlsConfig()).reason is Reason.TLS
 
 
 def test_an_unknown_certificate_is_refused_with_the_reason(keys: Keys) -> None:
