@@ -4,7 +4,9 @@ import queue
 import threading
 from collections.abc import Callable, Hashable
 
-MOST_THREADS = 64
+# A target that does not answer occupies a thread for its whole timeout; those that answer must not wait for one. A
+# thread that waits costs little, and there are never more than targets.
+MOST_THREADS = 512
 
 Job = Callable[[], None]
 

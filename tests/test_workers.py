@@ -39,3 +39,17 @@ def test_more_jobs_than_threads_wait_and_all_are_done_before_the_threads_end() -
     release.set()
     until(workers.is_idle, within=5)
     assert sorted(ran) == [0, 1, 2, 3, 4]
+
+
+def test_a_hundred_targets_that_never_answer_keep_no_other_from_being_scraped() -> None:
+    workers, release, ran = Workers(), threading.Event(), []
+
+    def hang() -> None:
+        release.wait(20)
+
+    for number in range(100):
+        assert workers.submit(number, hang)
+    assert workers.submit("good", lambda: ran.append("good"))
+    until(lambda: ran == ["good"], within=10)
+    release.set()
+    workers.stop()
