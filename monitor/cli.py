@@ -1,11 +1,9 @@
 """The commands."""
 
-import contextlib
 import os
 import queue
 import signal
 import sys
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +11,8 @@ from typing import Annotated
 import typer
 
 from monitor import __version__
+from monitor.commands.alerting import alerts, silence_cli
+from monitor.commands.usage import fail
 
 cli = typer.Typer(
     name="vllm-monitor",
@@ -22,19 +22,12 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-silence_cli = typer.Typer(help="Silences: what not to be told of for a while.", no_args_is_help=True)
-cli.add_typer(silence_cli, name="silence")
-
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="A configuration file; without one, flags and variables are all.")
 ]
 TargetOption = Annotated[
     list[str] | None,
     typer.Option("--target", help="URL of a vLLM server, http://127.0.0.1:8000; may be given several times."),
-]
-UrlOption = Annotated[str | None, typer.Option(help="A daemon, or an Alertmanager; http://127.0.0.1:9109.")]
-MatchersArgument = Annotated[
-    list[str] | None, typer.Argument(help="severity=warning, instance=~10.0.0.+, or the name of an alert.")
 ]
 
 
@@ -87,7 +80,7 @@ def run(
     try:
         app.start()
     except StartError as err:
-        _fail(str(err))
+        fail(str(err))
     while means_reload(signals):
         app.reload()
     app.stop()
@@ -124,7 +117,7 @@ def unit_test(
     try:
         good = run_files(files, wanted(run or ()), junit, Console(), Console(stderr=True))
     except (RunPatternError, OSError) as err:
-        _fail(str(err))
+        fail(str(err))
     if not good:
         raise typer.Exit(1)
 
@@ -139,7 +132,7 @@ def demo(
 
     problem = play(scenario, seconds, os.environ)
     if problem:
-        _fail(problem)
+        fail(problem)
 
 
 @cli.command()
@@ -160,7 +153,7 @@ def healthcheck(
     except DocumentError as err:
         found = str(err)
     if found:
-        _fail(found)
+        fail(found)
     print("healthy")
 
 
@@ -192,125 +185,14 @@ def query(
     try:
         answer = answered(question, where)
     except QueryError as err:
-        _fail(str(err))
+        fail(str(err))
     show(answer, form, question.step, terminal())
     for line in remarks(answer):
         print(line, file=sys.stderr)
 
 
-@cli.command()
-def alerts(
-    matchers: MatchersArgument = None,
-    *,
-    url: UrlOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the alerts as the HTTP API gives them.")] = False,
-) -> None:
-    """Show the alerts that fire, and which of them nobody is told of, and why."""
-    from monitor.clock import SystemClock
-    from monitor.commands.alertmanager import Alertmanager, matchers_of
-    from monitor.commands.alerts import alert_table, matching
-    from monitor.commands.show import terminal
-
-    with _asking():
-        wanted = matchers_of(matchers or ())
-        known = Alertmanager(url).alerts()
-    shown = matching(known, wanted)
-    if json:
-        _print_json(shown)
-    elif shown:
-        terminal().print(alert_table(shown, known, SystemClock().now()))
-    else:
-        print("no alerts")
-
-
-@silence_cli.command("add")
-def silence_add(
-    matchers: MatchersArgument = None,
-    *,
-    duration: Annotated[str, typer.Option(help="How long, from now on: 30m, 2h, 1d12h.")] = "1h",
-    comment: Annotated[str, typer.Option(help="Why; must be given.")] = "",
-    author: Annotated[str | None, typer.Option(help="Who; the user.")] = None,
-    url: UrlOption = None,
-) -> None:
-    """Silence the alerts that all matchers accept; prints the id of the silence."""
-    from monitor.clock import SystemClock
-    from monitor.commands.alertmanager import Alertmanager, matchers_of
-    from monitor.commands.silence import body, duration_of, effect, user
-
-    with _asking():
-        wanted, daemon = matchers_of(matchers or ()), Alertmanager(url)
-        added = daemon.add(body(wanted, duration_of(duration), SystemClock().now(), comment, author or user()))
-        print(added)
-        print(effect(daemon.alerts(), wanted), file=sys.stderr)
-
-
-@silence_cli.command("list")
-def silence_list(
-    *,
-    expired: Annotated[bool, typer.Option("--expired", help="Show those that are over as well.")] = False,
-    url: UrlOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the silences as the HTTP API gives them.")] = False,
-) -> None:
-    """Show the silences that are active or will be."""
-    from monitor.clock import SystemClock
-    from monitor.commands.alertmanager import Alertmanager
-    from monitor.commands.show import terminal
-    from monitor.commands.silence import silence_table
-
-    with _asking():
-        silences = [one for one in Alertmanager(url).silences() if expired or one["status"]["state"] != "expired"]
-    if json:
-        _print_json(silences)
-    elif silences:
-        terminal().print(silence_table(silences, SystemClock().now()))
-    else:
-        print("no silences")
-
-
-@silence_cli.command("expire")
-def silence_expire(
-    ids: Annotated[list[str], typer.Argument(help="Ids, as `silence add` and `silence list` print them.")],
-    *,
-    url: UrlOption = None,
-) -> None:
-    """End silences now; exit 1 when there is none of an id."""
-    from monitor.commands.alertmanager import Alertmanager, AskError
-
-    with _asking():
-        daemon, wrong = Alertmanager(url), False
-        for silence in ids:
-            try:
-                daemon.expire(silence)
-            except AskError as err:
-                wrong = True
-                print(f"{silence}: {err}", file=sys.stderr)
-    if wrong:
-        raise typer.Exit(1)
-
-
-@contextlib.contextmanager
-def _asking() -> Iterator[None]:
-    """Ask a daemon; what goes wrong is told on one line."""
-    from monitor.commands.alertmanager import AskError
-    from monitor.commands.usage import UsageError
-
-    try:
-        yield
-    except UsageError as err:
-        raise typer.BadParameter(str(err)) from err
-    except AskError as err:
-        _fail(str(err))
-
-
-def _print_json(value: object) -> None:
-    import json
-
-    print(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def _fail(message: str) -> None:
-    print(message, file=sys.stderr)
-    raise typer.Exit(1)
+cli.command()(alerts)
+cli.add_typer(silence_cli, name="silence")
 
 
 def main() -> None:
