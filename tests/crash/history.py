@@ -41,12 +41,16 @@ class Evaluation:
 
 @dataclass
 class History:
-    """Everything in the order of the commits; `fired` are all alerts that ever fired, each with when it began to."""
+    """
+    Everything in the order of the commits.
+
+    `attempts` have the letter and when they began; `fired` are all alerts that ever fired, each with when it began to.
+    """
 
     evaluations: list[Evaluation] = field(default_factory=list)
     letters: list[Delivery] = field(default_factory=list)
     settled: set[str] = field(default_factory=set)
-    attempts: int = 0
+    attempts: list[tuple[str, Instant]] = field(default_factory=list)
     fired: set[tuple[Labels, Instant]] = field(default_factory=set)
 
 
@@ -82,7 +86,7 @@ def read(written: Sequence[tuple[int, str, str, str]]) -> History:
         elif what == "settled":
             history.settled.add(name)
         elif what == "attempt":
-            history.attempts += 1
+            history.attempts.append((name, at))
         elif what == "evaluated":
             history.evaluations.append(Evaluation(int(name), at, frozenset(firing), len(history.letters)))
         else:

@@ -102,6 +102,20 @@ def test_a_message_that_says_nothing_new_is_noticed() -> None:
     assert list(verdicts.said_again([FIRST, said(20 + HOUR, [A], reason=Reason.REPEAT)], repeat_interval)) == []
 
 
+@pytest.mark.parametrize(
+    ("attempts", "posts", "words"),
+    [
+        pytest.param([("10", 5)], 1, "", id="once"),
+        pytest.param([("10", 5), ("10", 105)], 2, "", id="a death between"),
+        pytest.param([("10", 5), ("10", 6)], 1, "tried 2 times in life 1", id="in one life"),
+        pytest.param([("10", 5)], 2, "posted 2 times in 1 attempts", id="too often"),
+    ],
+)
+def test_a_second_attempt_needs_a_death(attempts: list[tuple[str, Instant]], posts: int, words: str) -> None:
+    complaints = list(verdicts.tried_without_need(History(attempts=attempts), [FIRST] * posts, [0, 100]))
+    assert [complaint.startswith(words) for complaint in complaints] == [True] * bool(words)
+
+
 def test_an_alert_that_should_have_been_told_is_noticed() -> None:
     untold = History(evaluations=[Evaluation(10, 10, frozenset([A]), 0)])
     (words,) = verdicts.untold(untold, [0], ROUTE, ["slack"])

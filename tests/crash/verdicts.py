@@ -4,6 +4,7 @@ What must be true at the end of a crash run. Each function yields what is wrong,
 `posts` are the deliveries whose messages stand in a channel, in the order in which they came to stand there.
 """
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -112,6 +113,20 @@ def untold(history: History, births: Sequence[Instant], route: Route, integratio
                     told = _last(history.letters[: evaluation.letters], (key, integration))
                     if told is None or labels not in _labels(told.notification.firing):
                         yield f"{integration} was not told by {evaluation.slot} of {labels}"
+
+
+def tried_without_need(history: History, posts: Sequence[Delivery], births: Sequence[Instant]) -> Complaints:
+    """
+    Name what was tried twice in a life, or posted more often than it was tried.
+
+    Slack takes everything here: only a death between a message and its being noted down may lead to another attempt.
+    """
+    lives = Counter((letter, bisect_right(births, at)) for letter, at in history.attempts)
+    yield from (f"tried {times} times in life {life}: {letter}" for (letter, life), times in lives.items() if times > 1)
+    tried = Counter(letter for letter, _ in history.attempts)
+    for letter, times in Counter(post.notification.id for post in posts).items():
+        if times > tried[letter]:
+            yield f"posted {times} times in {tried[letter]} attempts: {letter}"
 
 
 def by_key(posts: Sequence[Delivery]) -> list[list[Delivery]]:

@@ -165,6 +165,7 @@ class World:
         hook = _recognised(history, [one for one in posted if one.via == "webhook"])
         for words in (verdicts.stands_twice(bot), *self._common(history, bot, BOT), *self._common(history, hook, HOOK)):
             self.outcome.complaints += words
+        self.outcome.complaints += verdicts.tried_without_need(history, [*bot, *hook], self._births)
         self.outcome.complaints += verdicts.untold(history, self._births, self._route, [BOT, HOOK])
         self._count(history, bot, hook)
 
@@ -195,7 +196,7 @@ class World:
         tallies["evaluations"] = len(history.evaluations)
         tallies["alerts that fired"] = len(history.fired)
         tallies["letters"] = len(history.letters)
-        tallies["attempts"] = history.attempts
+        tallies["attempts"] = len(history.attempts)
         tallies["messages by bot"] = len(bot)
         tallies["messages by webhook"] = len(hook)
         tallies["twice by webhook"] = len(hook) - len({post.notification.id for post in hook})
