@@ -21,3 +21,10 @@ def lasted(duration: Duration) -> str:
     """Return a length of time as people say it: seconds only where they matter."""
     unit = MINUTE if duration >= 10 * MINUTE else SECOND
     return format_duration(duration - duration % unit)
+
+
+def rfc3339(at: Instant) -> str:
+    """Return `2026-11-30T06:05:00.25Z` as Go prints it: no more digits than it takes."""
+    seconds, milliseconds = divmod(at, SECOND)
+    fraction = f".{milliseconds:03d}".rstrip("0") if milliseconds else ""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}{fraction}Z"

@@ -9,7 +9,9 @@ import contextlib
 import http.client
 import logging
 import socket
+import ssl
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.error import HTTPError
@@ -18,7 +20,6 @@ from urllib.request import (
     HTTPHandler,
     HTTPRedirectHandler,
     HTTPSHandler,
-    OpenerDirector,
     ProxyHandler,
     Request,
     build_opener,
@@ -59,10 +60,21 @@ class Answer:
 
 
 class Transport:
-    """Sends requests; `timeout` is for the whole exchange, in milliseconds."""
+    """
+    Sends requests; `timeout` is for the whole exchange, in milliseconds.
 
-    def __init__(self, timeout: Duration, *, proxy_from_environment: bool = False) -> None:
+    `context` returns how TLS is spoken, for each request anew; without it, as Python does by default.
+    """
+
+    def __init__(
+        self,
+        timeout: Duration,
+        *,
+        proxy_from_environment: bool = False,
+        context: Callable[[], ssl.SSLContext] | None = None,
+    ) -> None:
         self._seconds = to_seconds(timeout)
+        self._context = context
         # An empty handler stands in the way of the one that urllib would add, which reads the environment.
         self._proxy = ProxyHandler() if proxy_from_environment else ProxyHandler({})
 
@@ -70,11 +82,14 @@ class Transport:
         """
         Return the answer.
 
-        Raises URLError while connecting and sending; TimeoutError, OSError and HTTPException after that.
+        Raises URLError while connecting and sending; TimeoutError, OSError and HTTPException after that; and whatever
+        `context` raises.
         """
+        context = self._context() if self._context is not None else None
         with _Deadline(self._seconds) as deadline:
+            handlers = self._proxy, _NoRedirect, _Http(deadline), _Https(deadline, context)
             try:
-                response = self._opener(deadline).open(request, timeout=self._seconds)
+                response = build_opener(*handlers).open(request, timeout=self._seconds)
             except HTTPError as err:
                 response = err
             with response:
@@ -83,9 +98,6 @@ class Transport:
             raise http.client.HTTPException("the answer is too large")
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Answer(response.status, headers, body.decode("utf-8", "replace"))
-
-    def _opener(self, deadline: "_Deadline") -> OpenerDirector:
-        return build_opener(self._proxy, _NoRedirect, _Http(deadline), _Https(deadline))
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -149,9 +161,10 @@ class _Http(HTTPHandler):
 
 
 class _Https(HTTPSHandler):
-    def __init__(self, deadline: _Deadline) -> None:
+    def __init__(self, deadline: _Deadline, context: ssl.SSLContext | None) -> None:
         super().__init__()
         self._deadline = deadline
+        self._tls = context
 
     def https_open(self, request: Request) -> http.client.HTTPResponse:
         deadline = self._deadline
@@ -161,4 +174,4 @@ class _Https(HTTPSHandler):
                 super().connect()
                 deadline.watch(self.sock)
 
-        return self.do_open(Connection, request)
+        return self.do_open(Connection, request, context=self._tls)
