@@ -86,7 +86,7 @@ class App:
         running.begin()
         watch = ClockWatch(self._clock.now, boot_milliseconds).watch
         threading.Thread(target=watch, args=(self._stopping, self.clock_was_set), name="clock", daemon=True).start()
-        self._accepted()
+        self._accepted(config)
         log.info("started", extra={"version": __version__, "listen": f"{config.web.listen.host}:{server.port}"})
         return server.port
 
@@ -110,7 +110,7 @@ class App:
                 return str(err)
             self._running = self._go_over(old, parts)
             self._running.begin()
-            self._accepted()
+            self._accepted(config)
             log.info("reloaded")
             return ""
 
@@ -189,7 +189,9 @@ class App:
         limits = Limits(points=MOST_POINTS, seconds=seconds)
         return Engine(self._window, lookback=lookback, limits=limits, default_subquery_step=step)
 
-    def _accepted(self) -> None:
+    def _accepted(self, config: Config) -> None:
+        for warning in config.warnings:
+            log.warning("configuration", extra={"warning": str(warning)})
         self._metrics.reload_successful.set(1)
         self._metrics.reload_time.set(to_seconds(self._clock.now()))
 

@@ -89,3 +89,17 @@ def test_a_second_daemon_on_the_same_storage_is_refused_and_the_first_goes_on(tm
             assert requests.get(f"{url}/-/healthy", timeout=5).ok
         with started(config):
             pass
+
+
+def test_what_is_doubtful_in_a_configuration_is_logged_when_it_is_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(PAGE) as target:
+        config = write(tmp_path, target)
+        with started(config) as (app, _):
+            assert not caplog.records
+            text = config.read_text()
+            config.write_text(text.replace(f'"127.0.0.1:{target.port}"', ""))
+            assert app.reload() == ""
+    (warning,) = [vars(record)["warning"] for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.endswith("there is no target: nothing is watched")
