@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict, fields
 from typing import Any
 
 from monitor.dispatch.dispatcher import Delivery
@@ -13,6 +14,7 @@ from monitor.model.instant import Instant
 from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher, MatchType
 from monitor.model.sample import format_value
+from monitor.notify.slack.incident import Action, Incident, PostRoot, Reply, UpdateRoot
 from monitor.rules.alerting import ActiveAlert, AlertState
 
 
@@ -63,33 +65,39 @@ def active_of(text: str) -> ActiveAlert:
 
 
 def delivery_text(delivery: Delivery) -> str:
-    told = delivery.notification
+    return json.dumps(_notification_body(delivery.notification))
+
+
+def delivery_of(integration: str, text: str) -> Delivery:
+    return Delivery(integration, _notification_of(json.loads(text)))
+
+
+def incident_text(incident: Incident) -> str:
+    body = {one.name: getattr(incident, one.name) for one in fields(incident)}
     return json.dumps(
-        {
-            "receiver": told.receiver,
-            "group_key": told.group_key,
-            "group_labels": told.group_labels,
-            "alerts": [_alert_body(alert) for alert in told.alerts],
-            "now": told.now,
-            "reason": told.reason.value,
-            "id": told.id,
+        body
+        | {
+            "told": _notification_body(incident.told),
+            "peak_value": format_value(incident.peak_value),
+            "owed": [
+                _ACTIONS[type(action)] if not isinstance(action, Reply) else asdict(action) for action in incident.owed
+            ],
         }
     )
 
 
-def delivery_of(integration: str, text: str) -> Delivery:
+def incident_of(integration: str, text: str) -> Incident:
     body = json.loads(text)
-    return Delivery(
-        integration,
-        Notification(
-            receiver=body["receiver"],
-            group_key=body["group_key"],
-            group_labels=labels_of(body["group_labels"]),
-            alerts=tuple(_alert_of(alert) for alert in body["alerts"]),
-            now=body["now"],
-            reason=Reason(body["reason"]),
-            id=body["id"],
-        ),
+    return Incident(
+        **(
+            body
+            | {
+                "integration": integration,
+                "told": _notification_of(body["told"]),
+                "peak_value": float(body["peak_value"]),
+                "owed": tuple(_action_of(action) for action in body["owed"]),
+            }
+        )
     )
 
 
@@ -111,6 +119,39 @@ def silence_of(text: str) -> Silence:
     body = json.loads(text)
     matchers = tuple(Matcher(name, MatchType(kind), value) for name, kind, value in body["matchers"])
     return Silence(**(body | {"matchers": matchers}))
+
+
+_ACTIONS: dict[type[Action], str] = {PostRoot: "post", UpdateRoot: "update"}
+
+
+def _action_of(body: Any) -> Action:
+    if isinstance(body, dict):
+        return Reply(**body)
+    return PostRoot() if body == _ACTIONS[PostRoot] else UpdateRoot()
+
+
+def _notification_body(told: Notification) -> dict[str, Any]:
+    return {
+        "receiver": told.receiver,
+        "group_key": told.group_key,
+        "group_labels": told.group_labels,
+        "alerts": [_alert_body(alert) for alert in told.alerts],
+        "now": told.now,
+        "reason": told.reason.value,
+        "id": told.id,
+    }
+
+
+def _notification_of(body: dict[str, Any]) -> Notification:
+    return Notification(
+        receiver=body["receiver"],
+        group_key=body["group_key"],
+        group_labels=labels_of(body["group_labels"]),
+        alerts=tuple(_alert_of(alert) for alert in body["alerts"]),
+        now=body["now"],
+        reason=Reason(body["reason"]),
+        id=body["id"],
+    )
 
 
 def _sets(sets: Iterable[Any]) -> frozenset[Labels]:

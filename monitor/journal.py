@@ -11,6 +11,8 @@ from monitor.codec import (
     delivery_text,
     entry_of,
     entry_text,
+    incident_of,
+    incident_text,
     labels_text,
     silence_of,
     silence_text,
@@ -19,8 +21,9 @@ from monitor.dispatch.dispatcher import LOG_RETENTION, Delivery, Flush
 from monitor.dispatch.nflog import Entry, LogKey
 from monitor.dispatch.silence import Silence
 from monitor.model.instant import Instant
+from monitor.notify.slack.incident import Incident, Key
 from monitor.rules.manager import AlertKey, Kept
-from monitor.storage.db import AlertRow, Changes, Database, LetterRow, LogRow, StateError
+from monitor.storage.db import AlertRow, Changes, Database, IncidentRow, LetterRow, LogRow, StateError
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +70,11 @@ class Journal:
     def drop(self, silence_id: str) -> None:
         self._write(Changes(forgotten=(silence_id,)))
 
+    def keep_incidents(self, incidents: Sequence[Incident], forgotten: Sequence[Key]) -> None:
+        """Keep incidents as they are now, and forget others."""
+        rows = tuple(IncidentRow(*incident.key, incident_text(incident)) for incident in incidents)
+        self._write(Changes(incidents=rows, closed=tuple(forgotten)))
+
     @property
     def is_written(self) -> bool:
         """Whether the file holds everything that it should."""
@@ -90,6 +98,10 @@ class Journal:
     def silences(self) -> Iterator[Silence]:
         for body in self._database.silences():
             yield silence_of(body)
+
+    def incidents(self) -> Iterator[Incident]:
+        for row in self._database.incidents():
+            yield incident_of(row.integration, row.body)
 
     def evaluated(self) -> Instant | None:
         return self._database.evaluated()

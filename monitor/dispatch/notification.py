@@ -1,12 +1,12 @@
 """The one value that walks from the dispatcher to a receiver, and what a receiver is to the dispatcher."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from monitor.model.alert import Alert
-from monitor.model.instant import Instant
+from monitor.model.instant import Duration, Instant
 from monitor.model.labels import Labels
 
 
@@ -63,6 +63,10 @@ class Notification:
     @property
     def common_annotations(self) -> Labels:
         return _common([alert.annotations for alert in self.alerts])
+
+    def shifted(self, by: Duration) -> "Notification":
+        """Return the notification with all its dates moved."""
+        return replace(self, now=self.now + by, alerts=tuple(alert.shifted(by) for alert in self.alerts))
 
 
 def _common(sets: Sequence[Labels]) -> Labels:

@@ -4,6 +4,7 @@ What a person must read of a notification, before any markup: the part that Slac
 All texts are cleaned, none is escaped; how much of them is shown is the rendering's business.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,9 +22,12 @@ MODEL = "model_name"
 # The first annotation that is there is taken. The names are those of public rule files.
 _WHAT = ("summary", "title", "message")
 _DESCRIPTION = ("description", "message")
+# `lowest`: the smaller its value, the worse an alert is.
+_WORST, _LOWEST = "worst", "lowest"
 _REMEDY = ("remedy", "action", "what_to_do")
 _RUNBOOK = ("runbook_url", "runbook")
 _DASHBOARD = ("dashboard_url", "dashboard")
+_FLOOR = re.compile(r"g0\.expr=[^#&]*?(?:%3C|<)(?:%3D|=)?(?:\+|%20|\s)*[-%0-9.eE]+(?:&|#|$)", re.IGNORECASE)
 _UNTOLD = frozenset((ALERT_NAME, SEVERITY, JOB, MODEL, INSTANCE))
 _MOST_LABELS = 3
 
@@ -154,21 +158,45 @@ def _kind(alerts: Sequence[Alert], now: Instant) -> Kind:
 
 
 def _worst_first(alert: Alert, now: Instant) -> tuple[bool, int, float, Instant]:
-    # For nearly all rules the larger value is the worse one; for the others the order is merely a stable one.
-    return (
-        alert.resolved(now),
-        severity_of(alert).rank,
-        0.0 if isnan(alert.value) else -alert.value,
-        alert.starts_at,
-    )
+    badness = 0.0 if isnan(alert.value) else alert.value if _lowest_is_worst(alert) else -alert.value
+    return (alert.resolved(now), severity_of(alert).rank, badness, alert.starts_at)
+
+
+def is_worse(alert: Alert, than: float) -> bool:
+    """Say whether the value of `alert` is worse than another one of the same kind; any is worse than none."""
+    if isnan(alert.value):
+        return False
+    return isnan(than) or (alert.value < than if _lowest_is_worst(alert) else alert.value > than)
+
+
+def _lowest_is_worst(alert: Alert) -> bool:
+    """
+    Say whether a smaller value is the worse one: the annotation `worst` is `lowest`, or the rule ends in `< number`.
+
+    Prometheus and this daemon put the rule's expression into the link of an alert.
+    """
+    word = alert.annotations.value(_WORST)
+    if word:
+        return word.strip().lower() == _LOWEST
+    return bool(_FLOOR.search(alert.generator_url))
+
+
+def since_of(alert: Alert) -> Instant:
+    """Return when the condition of `alert` was first seen."""
+    return alert.starts_at if alert.active_at is None else min(alert.active_at, alert.starts_at)
+
+
+def what_of(alert: Alert) -> str:
+    """Return what is wrong, in a line: the summary of the rule, or its name."""
+    return one_line(_annotation(alert, _WHAT)) or one_line(alert.name) or "alert"
 
 
 def _case(alert: Alert, told: frozenset[str], now: Instant) -> Case:
-    since = alert.starts_at if alert.active_at is None else min(alert.active_at, alert.starts_at)
+    since = since_of(alert)
     ended = alert.ends_at if alert.resolved(now) else None
     return Case(
         where=where(alert.labels, told),
-        value=_value(alert),
+        value=value_of(alert),
         since=since,
         fired=alert.starts_at,
         ended=ended,
@@ -194,7 +222,8 @@ def _annotation(alert: Alert, names: Iterable[str]) -> str:
     return next((text for name in names if (text := alert.annotations.value(name))), "")
 
 
-def _value(alert: Alert) -> str:
+def value_of(alert: Alert) -> str:
+    """Return the value in the words of its rule, or as a number; "" when there is none."""
     text = one_line(alert.annotations.value("value"))
     if text or isnan(alert.value):
         return text

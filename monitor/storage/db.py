@@ -62,11 +62,21 @@ class LetterRow:
 
 
 @dataclass(frozen=True, slots=True)
+class IncidentRow:
+    """What became of a group of alerts in a channel."""
+
+    integration: str
+    group_key: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """
     What one step has changed. `evaluated` is the time of one of the pipeline, 0 when nothing was evaluated.
 
-    `silences` are pairs of an id and a body, `forgotten` ids of silences.
+    `silences` are pairs of an id and a body, `forgotten` ids of silences; `closed` are integrations and group keys of
+    incidents that are forgotten.
     """
 
     alerts: tuple[AlertRow, ...] = ()
@@ -76,12 +86,15 @@ class Changes:
     settled: tuple[str, ...] = ()
     silences: tuple[tuple[str, str], ...] = ()
     forgotten: tuple[str, ...] = ()
+    incidents: tuple[IncidentRow, ...] = ()
+    closed: tuple[tuple[str, str], ...] = ()
     evaluated: Instant = 0
 
     @property
     def matter(self) -> bool:
         """Whether there is more to it than the time."""
-        return any((self.alerts, self.gone, self.log, self.letters, self.settled, self.silences, self.forgotten))
+        told = (self.log, self.letters, self.settled, self.incidents, self.closed)
+        return any((self.alerts, self.gone, *told, self.silences, self.forgotten))
 
 
 class Database:
@@ -141,6 +154,9 @@ class Database:
     def silences(self) -> list[str]:
         """Return the bodies of the silences, expired ones included."""
         return [body for (body,) in self._read("SELECT body FROM silence")]
+
+    def incidents(self) -> list[IncidentRow]:
+        return [IncidentRow(*row) for row in self._read("SELECT integration, group_key, body FROM incident")]
 
     def close(self) -> None:
         with self._translated(), self._lock:
@@ -203,5 +219,10 @@ def _write(run: sqlite3.Connection, changes: Changes) -> None:
     run.executemany("DELETE FROM outbox WHERE id = ?", [(letter,) for letter in changes.settled])
     run.executemany("INSERT OR REPLACE INTO silence VALUES (?, ?)", changes.silences)
     run.executemany("DELETE FROM silence WHERE id = ?", [(silence,) for silence in changes.forgotten])
+    run.executemany(
+        "INSERT OR REPLACE INTO incident VALUES (?, ?, ?)",
+        [(row.integration, row.group_key, row.body) for row in changes.incidents],
+    )
+    run.executemany("DELETE FROM incident WHERE integration = ? AND group_key = ?", changes.closed)
     if changes.evaluated:
         run.execute("INSERT OR REPLACE INTO mark VALUES ('evaluated', ?)", (changes.evaluated,))

@@ -30,4 +30,12 @@ _FIRST: Step = (
 
 _SILENCES: Step = ("CREATE TABLE silence (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",)
 
-MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES)
+_INCIDENTS: Step = (
+    """
+    CREATE TABLE incident (
+        integration TEXT NOT NULL, group_key TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (integration, group_key)
+    ) WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES, _INCIDENTS)
