@@ -10,6 +10,7 @@ from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
+from monitor.notify.slack.incident import Incident
 from monitor.pipeline import Pipeline
 from monitor.rules.manager import Kept
 from monitor.storage import snapshot
@@ -36,6 +37,7 @@ class State:
     alerts: tuple[Kept, ...]
     log: NotificationLog
     silences: Silences
+    incidents: tuple[Incident, ...]
 
     @classmethod
     def open(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
@@ -80,7 +82,8 @@ class State:
             entries = NotificationLog(dict(journal.notification_log(clock.now())))
             list(journal.letters())
             silences = Silences(journal.silences(), journal)
-            return cls(folder, lock, journal, tuple(journal.alerts()), entries, silences)
+            incidents = tuple(journal.incidents())
+            return cls(folder, lock, journal, tuple(journal.alerts()), entries, silences, incidents)
         except BaseException:
             database.close()
             raise
