@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "embedded": MIDDLE | {"rules"},
     "codec": GROUND | {"rules", "dispatch", "notify"},
     "journal": MIDDLE | {"rules", "dispatch", "notify", "codec"},
-    "state": MIDDLE | {"rules", "dispatch", "journal", "metrics", "pipeline"},
+    "state": MIDDLE | {"rules", "dispatch", "notify", "journal", "metrics", "pipeline"},
     "ownseries": {"model", "embedded"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
     "dispatching": MIDDLE | {"config", "dispatch", "web"},
