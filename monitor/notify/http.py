@@ -3,7 +3,7 @@
 import http.client
 import ssl
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.error import URLError
@@ -108,10 +108,17 @@ class HttpOptions:
 
 
 class Address:
-    """One URL that is a secret. Whatever is raised here is a NotifyError that holds nothing of it."""
+    """
+    One URL that is a secret. Whatever is raised here is a NotifyError that holds nothing of it.
 
-    def __init__(self, url: Secret, options: HttpOptions | None = None) -> None:
+    `meaning` says what an answer other than success is; without it, what its status says.
+    """
+
+    def __init__(
+        self, url: Secret, options: HttpOptions | None = None, meaning: Callable[[Answer], NotifyError] | None = None
+    ) -> None:
         self._url = url
+        self._meaning = meaning or refused
         self._options = options or HttpOptions()
         context = self._options.tls.context if self._options.tls != Tls() else None
         self._transport = Transport(self._options.timeout, context=context)
@@ -139,7 +146,7 @@ class Address:
             # Not `from err`: the text of an error of urllib may hold the URL.
             raise thrown(err) from None
         if not _OK <= answer.status < _REDIRECT:
-            raise refused(answer)
+            raise self._meaning(answer)
         return answer
 
 
