@@ -19,6 +19,7 @@ from monitor.build import Builder, Parts
 from monitor.clock import Clock, boot_milliseconds
 from monitor.clockwatch import ClockWatch
 from monitor.config.config import Config
+from monitor.dispatch.alerting import Alerting
 from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, Duration, to_seconds
@@ -29,10 +30,10 @@ from monitor.running import Lasting, Running
 from monitor.state import State
 from monitor.storage.db import StateError
 from monitor.storage.window import Window
-from monitor.web.alertmanager import Alerting, AlertmanagerApi
+from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.application import create_app
 from monitor.web.information import Information
-from monitor.web.queries import MOST_POINTS, Queries
+from monitor.web.queries import MOST_SAMPLES, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
 from monitor.workers import Workers
@@ -186,7 +187,7 @@ class App:
         """Return what evaluates one query of the HTTP API."""
         running = self._running
         step = running.parts.config.global_.evaluation_interval if running is not None else MINUTE
-        limits = Limits(points=MOST_POINTS, seconds=seconds)
+        limits = Limits(points=MOST_SAMPLES, seconds=seconds)
         return Engine(self._window, lookback=lookback, limits=limits, default_subquery_step=step)
 
     def _accepted(self, config: Config) -> None:

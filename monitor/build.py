@@ -28,7 +28,7 @@ from monitor.rules.spec import RuleGroup
 from monitor.scrape.fetch import Fetcher
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.target import ScrapeLoop
-from monitor.shipped import rules_folder
+from monitor.shipped import shipped_rules
 from monitor.storage.window import Window
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def rule_paths(config: Config) -> Iterable[Path]:
     """Return the rule files: those that are named, else the shipped ones."""
     if config.rule_files is not None:
         return config.rule_files
-    return sorted(rules_folder().glob("*.rules.yaml"))
+    return shipped_rules()
 
 
 def rule_groups(config: Config) -> tuple[RuleGroup, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from monitor.config.alertmanager import as_alertmanager
 from monitor.config.config import Config
+from monitor.dispatch.alerting import Alerting
 from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.inhibit import Inhibitor
 from monitor.dispatch.muting import Muting
@@ -11,7 +12,6 @@ from monitor.dispatch.nflog import NotificationLog
 from monitor.dispatch.silence import Silences
 from monitor.dispatch.store import AlertStore
 from monitor.model.instant import Instant
-from monitor.web.alertmanager import Alerting
 
 
 class Dispatching:

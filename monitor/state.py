@@ -12,6 +12,7 @@ from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.notify.slack.incident import Incident
 from monitor.pipeline import Pipeline
+from monitor.rules.alerting_rule import BLIND
 from monitor.rules.manager import Kept
 from monitor.storage import snapshot
 from monitor.storage.db import FILE_NAME, DamagedStateError, Database, StateError
@@ -22,8 +23,7 @@ log = logging.getLogger(__name__)
 
 # What a snapshot of the window holds: more than the longest rate of the rules, and little enough to write every minute.
 REACH: Duration = 10 * MINUTE
-# How long the absence of an alert proves nothing after a start: without samples from before, with a hole in them.
-BLIND: Duration = 5 * MINUTE
+# How long the absence of an alert proves nothing after a start with a hole in the samples; without any it is BLIND.
 HOLE: Duration = MINUTE + 10 * SECOND
 
 

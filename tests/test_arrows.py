@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "state": MIDDLE | {"rules", "dispatch", "notify", "journal", "metrics", "pipeline"},
     "ownseries": {"model", "embedded"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
-    "dispatching": MIDDLE | {"config", "dispatch", "web"},
+    "dispatching": MIDDLE | {"config", "dispatch"},
     "reporting": MIDDLE | {"rules", "dispatch", "notify", "metrics", "pipeline"},
     "replay": MIDDLE | {"pipeline"},
     "schedule": GROUND,

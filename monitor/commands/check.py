@@ -6,7 +6,7 @@ from monitor.build import rule_groups
 from monitor.config.read import check, load
 from monitor.expressions import check_expr, check_template
 from monitor.rules.rulefmt import read_rules
-from monitor.shipped import rules_folder
+from monitor.shipped import shipped_rules
 from monitor.yamldoc.mistake import DocumentError, Mistake
 
 
@@ -18,7 +18,7 @@ def check_file(path: Path) -> tuple[list[Mistake], str]:
     """
     if path.name.endswith((".rules.yaml", ".rules.yml")):
         return _check_rules(path)
-    mistakes = check(path, check_expr, check_template, sorted(rules_folder().glob("*.rules.yaml")))
+    mistakes = check(path, check_expr, check_template, shipped_rules())
     if any(not mistake.warning for mistake in mistakes):
         return mistakes, ""
     config = load(path)

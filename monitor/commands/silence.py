@@ -91,10 +91,5 @@ def _time(silence: Mapping[str, Any], now: Instant) -> str:
 
 
 def _matcher(one: Mapping[str, Any]) -> Matcher:
-    types = {
-        (False, True): MatchType.EQUAL,
-        (False, False): MatchType.NOT_EQUAL,
-        (True, True): MatchType.REGEX,
-        (True, False): MatchType.NOT_REGEX,
-    }
-    return Matcher(one["name"], types[bool(one["isRegex"]), bool(one.get("isEqual", True))], one["value"])
+    kind = MatchType.of(is_regex=bool(one["isRegex"]), is_equal=bool(one.get("isEqual", True)))
+    return Matcher(one["name"], kind, one["value"])

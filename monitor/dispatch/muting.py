@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from monitor.dispatch.dispatcher import Stage
 from monitor.dispatch.fingerprint import fingerprint
 from monitor.dispatch.inhibit import Inhibitor
 from monitor.dispatch.notification import Notification
@@ -11,8 +12,6 @@ from monitor.dispatch.silence import Silences
 from monitor.dispatch.timeinterval import TimeInterval
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
-
-Stage = Callable[[Notification, Route], Notification]
 
 
 @dataclass(frozen=True, slots=True)

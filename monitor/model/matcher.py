@@ -24,6 +24,13 @@ class MatchType(StrEnum):
     REGEX = "=~"
     NOT_REGEX = "!~"
 
+    @classmethod
+    def of(cls, *, is_regex: bool, is_equal: bool) -> "MatchType":
+        """Return the type that Alertmanager's API says in two words."""
+        if is_regex:
+            return cls.REGEX if is_equal else cls.NOT_REGEX
+        return cls.EQUAL if is_equal else cls.NOT_EQUAL
+
     @property
     def is_regex(self) -> bool:
         return self in (MatchType.REGEX, MatchType.NOT_REGEX)

@@ -7,46 +7,24 @@ Times and mutes are decided when somebody asks; nothing here is stored.
 import json
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from monitor.clock import Clock
-from monitor.dispatch.dispatcher import Dispatcher
-from monitor.dispatch.matchers import MatcherError, parse_matchers
-from monitor.dispatch.muting import Muting
-from monitor.dispatch.route import Route
+from monitor.dispatch.alerting import Alerting
+from monitor.dispatch.matchers import MatcherError
 from monitor.dispatch.silence import Silence, SilenceError, SilenceNotFoundError
 from monitor.dispatch.store import AlertStore, Stored
 from monitor.model.alert import Alert
-from monitor.model.instant import Duration, Instant
-from monitor.model.matcher import Matcher, MatchError, compile_anchored
+from monitor.model.instant import Instant
+from monitor.model.matcher import MatchError
 from monitor.web import alertmanager_bodies as bodies
 from monitor.web import alertmanager_views as views
+from monitor.web.alertmanager_requests import Filter, RefusedError, body, flag, matchers
 from monitor.web.alertmanager_views import ShownAlert
 
 BASE = "/api/v2"
-# The words that go-openapi takes for true; everything else is false.
-_TRUE = frozenset(("true", "1", "yes", "ok", "y", "on", "selected", "checked", "t", "enabled"))
-
-
-@dataclass(frozen=True, slots=True)
-class Alerting:
-    """
-    What the API shows: the parts of one configuration.
-
-    `config` returns that configuration in Alertmanager's words; `changed` is called when alerts were inserted.
-    """
-
-    dispatcher: Dispatcher
-    store: AlertStore
-    muting: Muting
-    route: Route
-    receivers: tuple[str, ...]
-    resolve_timeout: Duration
-    config: Callable[[], str]
-    changed: Callable[[], None]
 
 
 class AlertingDaemon(Protocol):
@@ -55,14 +33,6 @@ class AlertingDaemon(Protocol):
     def alerting(self) -> Alerting | None:
         """Return what is at work now, or None when nothing is."""
         ...
-
-
-class RefusedError(Exception):
-    """A request of the right form that makes no sense."""
-
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class AlertmanagerApi:
@@ -85,14 +55,14 @@ class AlertmanagerApi:
         return blueprint
 
     def get_alerts(self) -> Response:
-        alerting, wanted, now = self._alerting(), _Filter(), self._clock.now()
+        alerting, wanted, now = self._alerting(), Filter(), self._clock.now()
         shown = [self._shown(alerting, stored, now) for stored in alerting.store.firing(now)]
         alerts = [views.alert(one) for one in shown if wanted.takes(one) and wanted.takes_any_receiver(one.receivers)]
         return _answer(sorted(alerts, key=lambda alert: str(alert["fingerprint"])))
 
     def post_alerts(self) -> Response:
         alerting, now = self._alerting(), self._clock.now()
-        posted = bodies.alerts(_body(), now, alerting.resolve_timeout)
+        posted = bodies.alerts(body(), now, alerting.resolve_timeout)
         alerting.dispatcher.insert(posted.ending, now)
         alerting.dispatcher.insert(posted.endless, now, timeout=True)
         alerting.changed()
@@ -101,11 +71,11 @@ class AlertmanagerApi:
         return Response(status=200)
 
     def get_groups(self) -> Response:
-        alerting, wanted, now = self._alerting(), _Filter(), self._clock.now()
+        alerting, wanted, now = self._alerting(), Filter(), self._clock.now()
         groups = []
         for route, labels, alerts in alerting.dispatcher.groups():
             muted_by = alerting.muting.muted_by(route, now)
-            if not wanted.takes_any_receiver((route.receiver,)) or (muted_by and not _flag("muted")):
+            if not wanted.takes_any_receiver((route.receiver,)) or (muted_by and not flag("muted")):
                 continue
             shown = [
                 self._shown(alerting, stored, now, muted_by)
@@ -119,13 +89,13 @@ class AlertmanagerApi:
         return _answer([views.group(labels, receiver, shown) for _, labels, receiver, shown in groups])
 
     def get_silences(self) -> Response:
-        now, wanted = self._clock.now(), _matchers()
+        now, wanted = self._clock.now(), matchers()
         silences = self._alerting().muting.silences.all(now)
         found = [one for one in silences if all(matcher in one.matchers for matcher in wanted)]
         return _answer(views.silences(found, now))
 
     def post_silences(self) -> Response:
-        now, silence = self._clock.now(), bodies.silence(_body())
+        now, silence = self._clock.now(), bodies.silence(body())
         if silence.starts_at >= silence.ends_at:
             raise RefusedError("Failed to create silence: start time must be before end time")
         if silence.ends_at < now:
@@ -187,65 +157,8 @@ class AlertmanagerApi:
         return ShownAlert(stored, ends_at, receivers, muting.status(alert.labels, now), muted_by)
 
 
-class _Filter:
-    """The query parameters that alerts are chosen by. Raises RefusedError, MatcherError, MatchError."""
-
-    def __init__(self) -> None:
-        self._matchers = _matchers()
-        pattern = request.args.get("receiver")
-        try:
-            self._receiver = compile_anchored(pattern) if pattern else None
-        except MatchError as err:
-            raise RefusedError(f"failed to parse receiver param: {err}") from err
-        self._active, self._silenced, self._inhibited = map(_flag, ("active", "silenced", "inhibited"))
-
-    def takes(self, shown: ShownAlert) -> bool:
-        """Say whether the alert is of a kind that is wanted, and matched."""
-        status = shown.status
-        return (
-            (self._active or status.is_suppressed)
-            and (self._silenced or not status.silenced_by)
-            and (self._inhibited or not status.inhibited_by)
-            and all(matcher.accepts(shown.labels) for matcher in self._matchers)
-        )
-
-    def takes_any_receiver(self, names: tuple[str, ...]) -> bool:
-        return self._receiver is None or any(self._receiver.fullmatch(name) is not None for name in names)
-
-
 def _stored(store: AlertStore, alert: Alert, now: Instant) -> Stored | None:
     return None if alert.resolved(now) else store.get(alert.labels)
-
-
-def _flag(name: str) -> bool:
-    """Return a parameter that is true when it is not given."""
-    return request.args.get(name, "true").lower() in _TRUE
-
-
-def _matchers() -> list[Matcher]:
-    """Return the matchers of all `filter` parameters, each of which holds one."""
-    found: list[Matcher] = []
-    for text in request.args.getlist("filter"):
-        try:
-            (matcher,) = parse_matchers(text)
-        except (MatcherError, ValueError) as err:
-            if isinstance(err, MatchError):
-                raise
-            raise RefusedError(f"bad matcher format: {text}") from err
-        found.append(matcher)
-    return found
-
-
-def _body() -> bytes:
-    """
-    Return what was posted, if it says that it is JSON.
-
-    A browser does not let a foreign page say so without asking first: no page can silence an alert behind its reader.
-    """
-    if request.mimetype != "application/json":
-        what = f'unsupported media type "{request.mimetype}", only [application/json] are allowed'
-        raise bodies.BodyError(what, 415, 415)
-    return request.get_data()
 
 
 def _answer(body: Any, status: int = 200) -> Response:

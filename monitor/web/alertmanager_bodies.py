@@ -23,12 +23,6 @@ _UNPROCESSABLE = 422
 _BAD_REQUEST = 400
 # The last day that can be written, less one for zones.
 _LATEST: Instant = from_seconds(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
-_TYPES = {
-    (False, True): MatchType.EQUAL,
-    (False, False): MatchType.NOT_EQUAL,
-    (True, True): MatchType.REGEX,
-    (True, False): MatchType.NOT_REGEX,
-}
 
 
 class BodyError(Exception):
@@ -96,10 +90,11 @@ def _matcher(number: int, item: Any) -> Matcher:
     fields = _table(item, "silence")
     _require(fields, ("isRegex", "name", "value"), f"matchers.{number}.")
     # A client that is older than negative matchers does not say isEqual.
-    is_regex, is_equal = fields["isRegex"], fields.get("isEqual")
+    is_equal = fields.get("isEqual")
+    kind = MatchType.of(is_regex=bool(fields["isRegex"]), is_equal=is_equal is None or bool(is_equal))
     name, value = _text(fields, "name", "silence"), _text(fields, "value", "silence")
     try:
-        return Matcher(name, _TYPES[bool(is_regex), is_equal is None or bool(is_equal)], value)
+        return Matcher(name, kind, value)
     except MatchError as err:
         raise InvalidSilenceError(f"invalid silence: invalid label matcher {number}: {err}") from err
 

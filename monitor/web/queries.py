@@ -23,7 +23,7 @@ LOOKBACK: Duration = 5 * MINUTE
 # A query may take this long, the wait for its turn included; nobody looks at a panel longer.
 TIMEOUT_SECONDS = 30.0
 # And this many points may be in memory for it: some 100 MB, where the daemon itself is to stay below 200.
-MOST_POINTS = 2_000_000
+MOST_SAMPLES = 2_000_000
 _EVER: tuple[Instant, Instant] = (-(2**63), 2**63 - 1)
 
 

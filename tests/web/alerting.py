@@ -10,13 +10,14 @@ from flask import Flask
 from monitor.clock import Clock, VirtualClock
 from monitor.config.alertmanager import as_alertmanager
 from monitor.config.read import load
+from monitor.dispatch.alerting import Alerting
 from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.inhibit import Inhibitor
 from monitor.dispatch.muting import Muting
 from monitor.dispatch.silence import Silences
 from monitor.dispatch.store import AlertStore
 from monitor.model.instant import Instant
-from monitor.web.alertmanager import Alerting, AlertmanagerApi
+from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.server import Server
 
 # 2026-11-30 06:05:05 UTC

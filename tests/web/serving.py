@@ -17,7 +17,7 @@ from monitor.storage.window import Window
 from monitor.web.application import create_app
 from monitor.web.gate import Gate
 from monitor.web.information import Information
-from monitor.web.queries import MOST_POINTS, Engines, Queries
+from monitor.web.queries import MOST_SAMPLES, Engines, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
 
@@ -57,7 +57,7 @@ def serve(
     """Serve `window` at NOW on a loopback port."""
 
     def engine(lookback: Duration, seconds: float) -> Engine:
-        return Engine(window, lookback=lookback, limits=Limits(points=MOST_POINTS, seconds=seconds))
+        return Engine(window, lookback=lookback, limits=Limits(points=MOST_SAMPLES, seconds=seconds))
 
     clock, daemon = VirtualClock(NOW), daemon or StandIn()
     routes = Routes(daemon, CollectorRegistry(), lambda: None)

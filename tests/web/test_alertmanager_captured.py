@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from monitor.dispatch.alerting import Alerting
 from monitor.dispatch.silence import Silences
 from monitor.model.instant import HOUR, to_seconds
-from monitor.web.alertmanager import Alerting
 from tests.web.alerting import NOW, FakeDaemon
 
 CAPTURED = json.loads((Path(__file__).parents[1] / "data" / "alertmanager" / "captured_025.json").read_text())
