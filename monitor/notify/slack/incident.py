@@ -17,6 +17,8 @@ from monitor.notify.summary import is_worse, since_of, value_of
 
 Key = tuple[str, str]  # (integration, group key)
 
+# Of `escalated`: another receiver has been told, and has yet to hear that it is over.
+PASSED_ON = 2
 FLAP_WINDOW: Duration = 30 * MINUTE
 # Of an alert that comes and goes, the channel hears at most so often.
 _RINGS_APART: Duration = 5 * MINUTE
@@ -54,6 +56,7 @@ class Incident:
     `told` is the newest notification. `episodes` counts how often it began to fire. `peak` is the worst value that
     anybody was told of, as text and as a number. `resolved_at` is None while something fires.
     `owed` is what has yet to be done, in order; `doubtful`: the first post among it may have been made already.
+    `alarmed_at` is since when it waits for somebody's answer, `escalated` how far it went without one.
     `digest` is the group key of the digest in which it was told first, or "".
     """
 
@@ -73,6 +76,9 @@ class Incident:
     acked_at: Instant | None = None
     silenced_by: str = ""
     silenced_until: Instant | None = None
+    silence_id: str = ""
+    alarmed_at: Instant = 0
+    escalated: int = 0
     resolved_at: Instant | None = None
     edited_at: Instant | None = None
     rang_at: Instant | None = None
@@ -110,6 +116,7 @@ class Incident:
             told=self.told.shifted(by),
             acked_at=moved(self.acked_at),
             silenced_until=moved(self.silenced_until),
+            alarmed_at=self.alarmed_at + by,
             resolved_at=moved(self.resolved_at),
             edited_at=moved(self.edited_at),
             rang_at=moved(self.rang_at),
@@ -158,6 +165,8 @@ def advance(
             # Whoever took care of it took care of what was.
             acked_by="" if refired else incident.acked_by,
             acked_at=None if refired else incident.acked_at,
+            alarmed_at=told.now if refired else incident.alarmed_at,
+            escalated=incident.escalated if not refired or incident.escalated == PASSED_ON else 0,
         )
     )
     if not incident.stands:
@@ -177,7 +186,8 @@ def owing(incident: Incident, actions: Iterable[Action]) -> Incident:
 def _opened(integration: str, told: Notification) -> Incident:
     since = min((since_of(alert) for alert in told.alerts), default=told.now)
     resolved_at = _end(told) if told.is_resolved else None
-    return _with_peak(Incident(integration, told.group_key, told.id, since, told, resolved_at=resolved_at))
+    opened = Incident(integration, told.group_key, told.id, since, told, resolved_at=resolved_at, alarmed_at=told.now)
+    return _with_peak(opened)
 
 
 def _news(incident: Incident, told: Notification) -> News:
