@@ -1,16 +1,23 @@
 """From the receivers of the configuration to their integrations, and what delivers to each."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.config.config import Config
+from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
+from monitor.config.scraping import TLSConfig
 from monitor.config.secret import revealed
+from monitor.config.webhook import HttpConfig, WebhookConfig
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.notification import Notifier
+from monitor.notify.http import Authorization, HttpOptions, Tls
+from monitor.notify.pagerduty import PagerDuty
+from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
-from monitor.notify.slack.secret import Secret
 from monitor.notify.slack.webhook import SlackWebhook
+from monitor.notify.webhook import Webhook
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,17 +29,22 @@ def receivers_of(config: Config, console: "Console | None") -> tuple[dict[str, l
     notifiers: dict[str, Notifier] = {}
     for receiver in config.receivers:
         integrations[receiver.name] = []
-        for name, send_resolved, notifier in _notifiers(receiver, config.global_.slack_base_url, console):
+        for name, send_resolved, notifier in _notifiers(receiver, config, console):
             integrations[receiver.name].append(Integration(name, send_resolved))
             notifiers[name] = notifier
     return integrations, notifiers
 
 
 def _notifiers(
-    receiver: ReceiverConfig, base_url: str, console: "Console | None"
+    receiver: ReceiverConfig, config: Config, console: "Console | None"
 ) -> Iterator[tuple[str, bool, Notifier]]:
+    external_url = config.web.external_url
     for number, slack in enumerate(receiver.slack_configs):
-        yield f"{receiver.name}/slack[{number}]", slack.send_resolved, _slack(slack, base_url)
+        yield f"{receiver.name}/slack[{number}]", slack.send_resolved, _slack(slack, config.global_.slack_base_url)
+    for number, webhook in enumerate(receiver.webhook_configs):
+        yield f"{receiver.name}/webhook[{number}]", webhook.send_resolved, _webhook(webhook, external_url)
+    for number, pagerduty in enumerate(receiver.pagerduty_configs):
+        yield f"{receiver.name}/pagerduty[{number}]", pagerduty.send_resolved, _pagerduty(pagerduty, external_url)
     for number, printed in enumerate(receiver.console_configs):
         yield f"{receiver.name}/console[{number}]", printed.send_resolved, _console(console)
 
@@ -42,6 +54,41 @@ def _slack(slack: SlackConfig, base_url: str) -> Notifier:
         return SlackWebhook(Secret(revealed(slack.api_url), slack.api_url_file))
     token = Secret(revealed(slack.bot_token), slack.bot_token_file)
     return SlackBot(token, slack.channel, base_url=base_url)
+
+
+def _webhook(webhook: WebhookConfig, external_url: str) -> Notifier:
+    options = HttpOptions(_authorization(webhook.http_config), _tls(webhook.http_config.tls_config), webhook.timeout)
+    url = Secret(revealed(webhook.url), webhook.url_file)
+    return Webhook(url, external_url=external_url, max_alerts=webhook.max_alerts, options=options)
+
+
+def _authorization(http: HttpConfig) -> Authorization | None:
+    if http.basic_auth is not None:
+        given = http.basic_auth
+        return Authorization(Secret(revealed(given.password), given.password_file), username=given.username)
+    if http.authorization is not None:
+        shown = http.authorization
+        return Authorization(Secret(revealed(shown.credentials), shown.credentials_file), shown.type)
+    return None
+
+
+def _tls(given: TLSConfig) -> Tls:
+    return Tls(
+        _path(given.ca_file),
+        _path(given.cert_file),
+        _path(given.key_file),
+        given.server_name,
+        given.insecure_skip_verify,
+    )
+
+
+def _path(path: Path | None) -> str:
+    return str(path) if path is not None else ""
+
+
+def _pagerduty(given: PagerDutyConfig, external_url: str) -> Notifier:
+    key = Secret(revealed(given.routing_key), given.routing_key_file)
+    return PagerDuty(key, severities=given.severities, external_url=external_url, url=given.url)
 
 
 def _console(console: "Console | None") -> Notifier:

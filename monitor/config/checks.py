@@ -14,6 +14,8 @@ _FILES = frozenset(
         "slack_api_url_file",
         "bot_token_file",
         "api_url_file",
+        "url_file",
+        "routing_key_file",
         "credentials_file",
         "password_file",
         "ca_file",

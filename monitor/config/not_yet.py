@@ -74,8 +74,8 @@ INHIBIT_RULE = _keys("sources") | {
 }
 RECEIVER = _keys(
     """discord_configs email_configs incidentio_configs jira_configs mattermost_configs msteams_configs
-    msteamsv2_configs opsgenie_configs pagerduty_configs pushover_configs rocketchat_configs sns_configs
-    telegram_configs victorops_configs webex_configs webhook_configs wechat_configs"""
+    msteamsv2_configs opsgenie_configs pushover_configs rocketchat_configs sns_configs
+    telegram_configs victorops_configs webex_configs wechat_configs"""
 )
 SLACK_CONFIG = _keys(
     """http_config username color title title_link pretext text message_text fields short_fields footer fallback
@@ -84,5 +84,18 @@ SLACK_CONFIG = _keys(
     "app_token": "use bot_token",
     "app_token_file": "use bot_token_file",
     "app_url": "set slack_base_url in global",
+}
+HTTP_CONFIG = _keys(_HTTP_CLIENT) | {
+    "bearer_token": "use authorization",
+    "bearer_token_file": "use authorization",
+    "follow_redirects": "what is posted is meant for the URL alone: no redirect is followed",
+}
+WEBHOOK_CONFIG = _keys("payload")
+PAGERDUTY_CONFIG = _keys(
+    "http_config client client_url description class component group details images links source timeout"
+) | {
+    "service_key": "use routing_key",
+    "service_key_file": "use routing_key_file",
+    "severity": "use severities: {page: critical}",
 }
 STORAGE = _keys("tsdb exemplars")

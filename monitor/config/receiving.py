@@ -6,6 +6,8 @@ from typing import ClassVar, Self
 from monitor.config import not_yet
 from monitor.config.fields import FilePath, SecretText, SecretUrl
 from monitor.config.general import GlobalConfig
+from monitor.config.pagerduty import PagerDutyConfig
+from monitor.config.webhook import WebhookConfig
 from monitor.yamldoc.kinds import Boolean, Text
 from monitor.yamldoc.section import Section
 
@@ -61,6 +63,8 @@ class ReceiverConfig(Section):
 
     name: Text
     slack_configs: tuple[SlackConfig, ...] = ()
+    webhook_configs: tuple[WebhookConfig, ...] = ()
+    pagerduty_configs: tuple[PagerDutyConfig, ...] = ()
     console_configs: tuple[ConsoleConfig, ...] = ()
 
     def problems(self) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,8 @@ _ITEMS = {
     "time_intervals": ("time interval", "name"),
     "receivers": ("receiver", "name"),
     "slack_configs": ("slack config", ""),
+    "webhook_configs": ("webhook config", ""),
+    "pagerduty_configs": ("pagerduty config", ""),
     "console_configs": ("console config", ""),
 }
 _SECTIONS = frozenset(("global", "storage", "web"))

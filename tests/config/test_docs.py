@@ -9,10 +9,12 @@ from monitor.config import flags
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection
+from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.read import load
 from monitor.config.receiving import ConsoleConfig, ReceiverConfig, SlackConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
+from monitor.config.webhook import HttpConfig, WebhookConfig
 from monitor.yamldoc.compose import read_document
 from monitor.yamldoc.report import Report
 from monitor.yamldoc.section import Section
@@ -31,6 +33,9 @@ SECTIONS: dict[str, type[Section]] = {
     "An interval": IntervalSection,
     "receivers": ReceiverConfig,
     "slack_configs": SlackConfig,
+    "webhook_configs": WebhookConfig,
+    "http_config": HttpConfig,
+    "pagerduty_configs": PagerDutyConfig,
     "console_configs": ConsoleConfig,
     "storage": StorageConfig,
     "web": WebConfig,
@@ -54,9 +59,9 @@ def test_the_documented_defaults_are_true(heading: str) -> None:
     section = SECTIONS[heading]
     printed = documented(heading)
     required = {
-        key: "[a=b]" if key.endswith("_matchers") else "x"
+        key: "[a=b]" if key.endswith("_matchers") else "http://x"
         for key, default in printed.items()
-        if default == "must be set"
+        if default.startswith("must be set")
     }
     literal = {key: found[1] for key, default in printed.items() if (found := re.search(r"(?:^|top )`(.+)`$", default))}
     assert read(section, {**required, **literal}) == read(section, required)
@@ -76,7 +81,7 @@ def test_the_full_example_loads_and_uses_every_setting(tmp_path: Path) -> None:
     config = load(tmp_path / "monitor.yaml")
     assert [job.job_name for job in config.scrape_configs] == ["vllm", "vllm-staging"]
     assert all("does not exist" in told.what or "matches no file" in told.what for told in config.warnings)
-    secrets = {"slack_api_url", "credentials", "password", "bot_token", "api_url"}
+    secrets = {"slack_api_url", "credentials", "password", "bot_token", "api_url", "routing_key"}
     every = {key for section in SECTIONS.values() for key in section.fields_by_key()}
     assert {key for key in every if not re.search(rf"\b{key}:", blocks[0])} == secrets
 

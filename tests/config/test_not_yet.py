@@ -9,9 +9,11 @@ from monitor.config import not_yet
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection, TimesSection
+from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
+from monitor.config.webhook import HttpConfig, WebhookConfig
 from tests.engines import engine
 
 ALERTMANAGER_TOP = ("inhibit_rules", "time_intervals", "mute_time_intervals", "templates")
@@ -28,6 +30,7 @@ OURS = {
     "bot_token",
     "bot_token_file",
     "console_configs",
+    "severities",
     "path",
     "retention",
     "listen",
@@ -90,6 +93,11 @@ def test_alertmanager_knows_every_key_that_is_its_own(tmp_path: Path) -> None:
         + "receivers:\n  -\n"
         + table([*ReceiverConfig.fields_by_key(), *not_yet.RECEIVER], 4, name="a", slack_configs="")
         + f"      -\n{slack}"
+        + "    webhook_configs:\n      -\n"
+        + table([*WebhookConfig.fields_by_key(), *not_yet.WEBHOOK_CONFIG], 8, url="http://x", http_config="")
+        + table([*HttpConfig.fields_by_key(), *not_yet.HTTP_CONFIG], 10)
+        + "    pagerduty_configs:\n      -\n"
+        + table([*PagerDutyConfig.fields_by_key(), *not_yet.PAGERDUTY_CONFIG], 8, routing_key="x")
     )
     assert unknown("amtool", "check-config", tmp_path / "alertmanager.yaml") == set()
 
@@ -100,6 +108,7 @@ def test_what_is_supported_is_not_refused_by_name() -> None:
         for section in (
             *(GlobalConfig, ScrapeConfig, StaticConfig, TLSConfig, BasicAuth, Authorization),
             *(InhibitRuleSection, RouteSection, ReceiverConfig, SlackConfig, StorageConfig, WebConfig),
+            *(WebhookConfig, HttpConfig, PagerDutyConfig),
         )
     ]
     assert [set(fields) & set(refused) for fields, refused in pairs] == [set()] * len(pairs)
