@@ -59,19 +59,18 @@ class AlertStore:
         with self._lock:
             return self._stored.get(labels)
 
+    def labels(self) -> set[Labels]:
+        with self._lock:
+            return set(self._stored)
+
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""
         with self._lock:
             self._stored = {
-                labels: replace(one, alert=_shifted(one.alert, by), updated_at=one.updated_at + by)
+                labels: replace(one, alert=one.alert.shifted(by), updated_at=one.updated_at + by)
                 for labels, one in self._stored.items()
             }
             self.version += 1
-
-
-def _shifted(alert: Alert, by: Duration) -> Alert:
-    ends_at = None if alert.ends_at is None else alert.ends_at + by
-    return replace(alert, starts_at=alert.starts_at + by, ends_at=ends_at)
 
 
 def _overlap(old: Alert, new: Alert) -> bool:

@@ -1,5 +1,7 @@
 """The newest word of an alert, and what the words before it knew better."""
 
+from dataclasses import replace
+
 import pytest
 
 from monitor.dispatch.store import AlertStore
@@ -47,8 +49,9 @@ def test_an_alert_is_forgotten_when_it_is_over_or_its_time_ran_out() -> None:
 
 def test_a_clock_that_is_set_moves_everything() -> None:
     store = AlertStore()
-    store.put(word(0, 150), NOW, timeout=True)
+    store.put(replace(word(20, 150), active_at=10), NOW, timeout=True)
     store.shift(1_000)
     stored = store.get(LABELS)
     assert stored is not None
-    assert (stored.alert.starts_at, stored.alert.ends_at, stored.updated_at) == (1_000, 1_150, 1_100)
+    alert = stored.alert
+    assert (alert.active_at, alert.starts_at, alert.ends_at, stored.updated_at) == (1_010, 1_020, 1_150, 1_100)
