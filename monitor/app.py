@@ -157,7 +157,7 @@ class App:
         routes = Routes(self, self._registry, self._refresh)
         queries = Queries(self._window, self._engine, self._clock)
         information = Information(self, self._window, self._clock, __version__, now)
-        alertmanager = AlertmanagerApi(self, self._clock, now, __version__)
+        alertmanager = AlertmanagerApi(self, self._clock, now, __version__, self._metrics.limited)
         app = create_app(routes, queries, information, alertmanager.blueprint())
         try:
             return Server(app, listen.host, listen.port)

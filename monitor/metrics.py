@@ -27,6 +27,10 @@ class Metrics:
         self.window_series.set_function(lambda: size()[0])
         self.window_samples.set_function(lambda: size()[1])
 
+    def limited(self, kind: str, count: int) -> None:
+        """So many posted alerts or silences found no room."""
+        self.api_limited.labels(kind).inc(count)
+
     def show_waiting(self, waiting: Mapping[str, int]) -> None:
         """Show how many notifications wait for each integration there is, and none for one that is gone."""
         for gone in self._integrations - waiting.keys():
@@ -86,6 +90,13 @@ class Metrics:
             registry=registry,
         )
         self.alerts = Gauge("vllm_monitor_alerts", "Alerts by state.", ["state"], registry=registry)
+
+        self.api_limited = Counter(
+            "vllm_monitor_api_limited",
+            "Posted alerts and silences that were refused because there are too many.",
+            ["kind"],
+            registry=registry,
+        )
 
     def _life(self, registry: CollectorRegistry) -> None:
         self.clock_steps = Counter("vllm_monitor_clock_steps", "Times somebody set the clock.", registry=registry)

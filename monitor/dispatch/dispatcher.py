@@ -16,6 +16,8 @@ from monitor.model.labels import Labels
 
 # How long an entry of the notification log is good for (Alertmanager's data retention).
 LOG_RETENTION: Duration = 120 * HOUR
+# So many alerts are held at least before those that are posted are refused. What the rules find is never refused.
+MOST_ALERTS = 5_000
 
 # One step between a flushed group of a route and its receiver: returns the notification with the alerts that are left.
 Stage = Callable[[Notification, Route], Notification]
@@ -82,10 +84,25 @@ class Dispatcher:
         `timeout`: nobody said when they end; their `ends_at` is when they count as over if nobody says more.
         """
         with self._lock:
-            for received in alerts:
-                alert = self._store.put(received, now, timeout=timeout)
-                for route in self._route.match(alert.labels):
-                    self._insert(route, alert, now)
+            for alert in alerts:
+                self._take(alert, now, timeout=timeout)
+
+    def admit(self, alerts: Iterable[Alert], now: Instant, *, timeout: bool = False) -> int:
+        """
+        Take alerts as `insert` does, but new ones only while fewer than MOST_ALERTS are held: for what others post.
+
+        Returns how many of them were left out.
+        """
+        left_out = 0
+        with self._lock:
+            held = self._store.labels().union(*(group.alerts for group in self._groups.values()))
+            for alert in alerts:
+                if alert.labels in held or len(held) < MOST_ALERTS:
+                    held.add(alert.labels)
+                    self._take(alert, now, timeout=timeout)
+                else:
+                    left_out += 1
+        return left_out
 
     def due(self, now: Instant) -> Flush:
         """Flush the groups that are due; what comes of it is to be kept before anybody is told."""
@@ -138,6 +155,11 @@ class Dispatcher:
             for key, group in self._groups.items():
                 if key in old:
                     group.due_at, group.owed = old[key].due_at, old[key].owed
+
+    def _take(self, received: Alert, now: Instant, *, timeout: bool) -> None:
+        alert = self._store.put(received, now, timeout=timeout)
+        for route in self._route.match(alert.labels):
+            self._insert(route, alert, now)
 
     def _insert(self, route: Route, alert: Alert, now: Instant, *, keep_resolved: bool = False) -> None:
         labels = route.group_labels(alert.labels)

@@ -13,6 +13,9 @@ from monitor.model.matcher import Matcher
 
 # How long an expired silence is still shown (Alertmanager's data retention).
 RETENTION: Duration = 120 * HOUR
+# Expired ones count, as for Alertmanager's --silences.max-silences and --silences.max-silence-size-bytes.
+MOST_SILENCES = 5_000
+LARGEST_SILENCE_BYTES = 16 << 10
 # Two values that nothing but a matcher that takes any value is likely to accept both.
 _ANYTHING = ("a", "Z 0.1:é")
 
@@ -53,6 +56,14 @@ class SilenceNotFoundError(SilenceError):
 
     def __init__(self) -> None:
         super().__init__("silence not found")
+
+
+class SilenceSizeError(SilenceError):
+    """A silence is too large to keep."""
+
+
+class SilencesLimitError(SilenceError):
+    """There are too many silences for another one."""
 
 
 class SilenceKeeper(Protocol):
@@ -98,6 +109,9 @@ class Silences:
                 raise SilenceNotFoundError
             if old is not None and _may_become(old, silence, now):
                 return self._keep(replace(silence, updated_at=now))
+            if len(self._silences) >= MOST_SILENCES:
+                count = len(self._silences) + 1
+                raise SilencesLimitError(f"exceeded maximum number of silences: {count} (limit: {MOST_SILENCES})")
             if old is not None and old.state(now) is not SilenceState.EXPIRED:
                 self._keep(_expired(old, now))
             starts_at = max(silence.starts_at, now)
@@ -160,6 +174,9 @@ def _validate(silence: Silence) -> None:
         raise SilenceError("invalid silence: it would match every alert that has these labels, whatever their values")
     if silence.ends_at < silence.starts_at:
         raise SilenceError("invalid silence: end time must not be before start time")
+    size = sum(len(text.encode()) for text in (silence.comment, silence.created_by, *map(str, silence.matchers)))
+    if size > LARGEST_SILENCE_BYTES:
+        raise SilenceSizeError(f"exceeded maximum size: {size} bytes (limit: {LARGEST_SILENCE_BYTES} bytes)")
 
 
 def _takes_anything(matcher: Matcher) -> bool:

@@ -13,8 +13,15 @@ from flask import Blueprint, Response
 
 from monitor.clock import Clock
 from monitor.dispatch.alerting import Alerting
+from monitor.dispatch.dispatcher import MOST_ALERTS
 from monitor.dispatch.matchers import MatcherError
-from monitor.dispatch.silence import Silence, SilenceError, SilenceNotFoundError
+from monitor.dispatch.silence import (
+    Silence,
+    SilenceError,
+    SilenceNotFoundError,
+    SilenceSizeError,
+    SilencesLimitError,
+)
 from monitor.dispatch.store import AlertStore, Stored
 from monitor.model.alert import Alert
 from monitor.model.instant import Instant
@@ -25,6 +32,8 @@ from monitor.web.alertmanager_requests import Filter, RefusedError, body, flag, 
 from monitor.web.alertmanager_views import ShownAlert
 
 BASE = "/api/v2"
+ALERTS, SILENCES = "alerts", "silences"
+_STATUS: dict[type[Exception], int] = {SilenceNotFoundError: 404, SilenceSizeError: 413, SilencesLimitError: 429}
 
 
 class AlertingDaemon(Protocol):
@@ -36,9 +45,21 @@ class AlertingDaemon(Protocol):
 
 
 class AlertmanagerApi:
-    """One method a path. `version` is the daemon's, `started_at` when it started."""
+    """
+    One method a path. `version` is the daemon's, `started_at` when it started.
 
-    def __init__(self, daemon: AlertingDaemon, clock: Clock, started_at: Instant, version: str) -> None:
+    `limited` hears of how many ALERTS or SILENCES there was no room for.
+    """
+
+    def __init__(
+        self,
+        daemon: AlertingDaemon,
+        clock: Clock,
+        started_at: Instant,
+        version: str,
+        limited: Callable[[str, int], None] = lambda _kind, _count: None,
+    ) -> None:
+        self._limited = limited
         self._daemon = daemon
         self._clock = clock
         self._started_at = started_at
@@ -63,9 +84,13 @@ class AlertmanagerApi:
     def post_alerts(self) -> Response:
         alerting, now = self._alerting(), self._clock.now()
         posted = bodies.alerts(body(), now, alerting.resolve_timeout)
-        alerting.dispatcher.insert(posted.ending, now)
-        alerting.dispatcher.insert(posted.endless, now, timeout=True)
+        left_out = alerting.dispatcher.admit(posted.ending, now)
+        left_out += alerting.dispatcher.admit(posted.endless, now, timeout=True)
         alerting.changed()
+        if left_out:
+            self._limited(ALERTS, left_out)
+            what = f"exceeded maximum number of alerts: {left_out} left out (limit: {MOST_ALERTS})"
+            raise RefusedError("\n".join((what, *posted.problems)), 429)
         if posted.problems:
             raise RefusedError("\n".join(posted.problems))
         return Response(status=200)
@@ -100,7 +125,12 @@ class AlertmanagerApi:
             raise RefusedError("Failed to create silence: start time must be before end time")
         if silence.ends_at < now:
             raise RefusedError("Failed to create silence: end time can't be in the past")
-        return _answer({"silenceID": self._alerting().muting.silences.set(silence, now).id})
+        try:
+            silence = self._alerting().muting.silences.set(silence, now)
+        except SilencesLimitError:
+            self._limited(SILENCES, 1)
+            raise
+        return _answer({"silenceID": silence.id})
 
     def get_silence(self, silence_id: str) -> Response:
         return _answer(views.silence(self._silence(silence_id), self._clock.now()))
@@ -172,5 +202,5 @@ def _misshapen(err: bodies.BodyError) -> Response:
 
 
 def _refused(err: Exception) -> Response:
-    status = 404 if isinstance(err, SilenceNotFoundError) else getattr(err, "status", 400)
+    status = err.status if isinstance(err, RefusedError) else _STATUS.get(type(err), 400)
     return _answer(str(err), status) if str(err) else Response(status=status)

@@ -20,6 +20,8 @@ REQUIRED = 602
 TOO_FEW = 612
 WRONG_TYPE = 601
 _UNPROCESSABLE = 422
+# Of the labels, annotations and link of an alert: more than any message can show.
+LARGEST_ALERT_BYTES = 16 << 10
 _BAD_REQUEST = 400
 # The last day that can be written, less one for zones.
 _LATEST: Instant = from_seconds(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
@@ -111,6 +113,13 @@ def _problem(alert: Alert) -> str:
     for what, labels in (("label set", alert.labels), ("annotations", alert.annotations)):
         if labels and not labels[0][0]:
             return f'invalid {what}: invalid name ""'
+    texts = [
+        alert.generator_url,
+        *(text for labels in (alert.labels, alert.annotations) for pair in labels for text in pair),
+    ]
+    size = sum(len(text.encode()) for text in texts)
+    if size > LARGEST_ALERT_BYTES:
+        return f"exceeded maximum size: {size} bytes (limit: {LARGEST_ALERT_BYTES} bytes)"
     return ""
 
 

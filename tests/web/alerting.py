@@ -32,6 +32,7 @@ class FakeDaemon:
     path: Path
     clock: Clock = field(default_factory=lambda: VirtualClock(NOW))
     silences: Silences = field(default_factory=Silences)
+    limited: list[tuple[str, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         config = load(self.path)
@@ -55,7 +56,10 @@ class FakeDaemon:
 
     def application(self) -> Flask:
         app = Flask("test", static_folder=None)
-        app.register_blueprint(AlertmanagerApi(self, self.clock, self.clock.now(), VERSION).blueprint())
+        api = AlertmanagerApi(
+            self, self.clock, self.clock.now(), VERSION, lambda kind, count: self.limited.append((kind, count))
+        )
+        app.register_blueprint(api.blueprint())
         return app
 
 
