@@ -42,12 +42,13 @@ class Window:
             return self._blocks.setdefault(owner, Block(self._adopt))
 
     def end(self, owner: Hashable, at: Instant) -> None:
-        """All series of `owner` are over at `at`: each gets a staleness marker, unless newer samples exist."""
+        """All series of `owner` are over at `at`, or right behind their newest sample: each gets a staleness marker."""
         with self._lock:
             block = self._blocks.get(owner)
             self._ended.add(owner)
         if block is not None:
-            block.append(at, (), ())
+            newest = block.newest_time
+            block.append(at if newest is None else max(at, newest + 1), (), ())
 
     def owners(self) -> tuple[Hashable, ...]:
         with self._lock:

@@ -113,6 +113,18 @@ def test_the_end_of_an_owner_marks_all_its_series_stale() -> None:
     assert column.newest(0, SECOND) == (SECOND, 1.0)
 
 
+def test_an_owner_ends_even_when_its_samples_lie_ahead() -> None:
+    window = Window(retention=0)
+    write(window, {"a": 1.0}, 400 * SECOND)
+    window.end("target", SECOND)
+    column = one(window, "a")
+    assert column is not None
+    assert column.newest(0, 400 * SECOND) == (400 * SECOND, 1.0)
+    assert column.newest(0, HOUR) is None
+    window.prune(HOUR)
+    assert (window.size(), window.owners()) == ((0, 0), ())
+
+
 def test_an_ended_owner_is_forgotten_with_its_last_sample_and_one_that_goes_on_is_not() -> None:
     window = Window(retention=MINUTE)
     write(window, {"a": 1.0}, 0, owner="gone")
