@@ -72,7 +72,7 @@ def silently_dropped(posts: Sequence[Delivery], firing: Collection[Labels]) -> C
     """
     An alert that a receiver was told of fires on in the next message, or is resolved there.
 
-    In the end all are resolved but for those that are `firing`: on a busy machine a scrape may fail at any time.
+    In the end all are resolved but for what was `firing` lately: on a busy machine a scrape may fail at any time.
     """
     for group in by_key(posts):
         for earlier, later in pairwise(group):

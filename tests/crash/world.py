@@ -17,7 +17,8 @@ from typing import Any
 from monitor.clock import SystemClock
 from monitor.config.read import load
 from monitor.dispatch.dispatcher import Delivery
-from monitor.model.instant import Duration, Instant
+from monitor.model.instant import SECOND, Duration, Instant
+from monitor.model.labels import Labels
 from monitor.notify.slack.payload import message
 from monitor.notify.summary import summarise
 from tests.crash import verdicts
@@ -32,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 BOT, HOOK = "oncall/slack[0]", "oncall/slack[1]"
 # Every so many lives one begins with the command that users type, and ends at an instant.
 COMMAND_EVERY = 12
+LATELY: Duration = 2 * SECOND
 
 CONFIG = """\
 global: {{scrape_interval: 100ms, slack_base_url: "{base_url}"}}
@@ -182,7 +184,7 @@ class World:
             verdicts.lost(mine, first),
             verdicts.out_of_order(posts),
             verdicts.resolved_without_having_fired(mine, first),
-            verdicts.silently_dropped(first, history.evaluations[-1].firing),
+            verdicts.silently_dropped(first, _firing_lately(history)),
             verdicts.said_again(first, self._repeat_interval),
         ]
 
@@ -255,14 +257,31 @@ def _stamped(history: History, posted: Sequence[Posted]) -> list[Delivery]:
 
 
 def _recognised(history: History, posted: Sequence[Posted]) -> list[Delivery]:
-    """Return the letters of messages without a stamp, by what they say; of those that say the same, one by one."""
-    letters: dict[str, list[Delivery]] = {}
+    """
+    Return the letters of messages without a stamp, by what they say.
+
+    Of letters that say the same, each has as many of the messages as it had attempts, but for those that were in vain.
+    """
+    tried = Counter(letter for letter, _ in history.attempts)
+    counts = Counter(_print(one.payload) for one in posted)
+    alike: dict[str, list[Delivery]] = {}
     for letter in history.letters:
         if letter.integration == HOOK:
             said = message(summarise(letter.notification))
-            letters.setdefault(_print({"text": said.text, "attachments": said.attachments}), []).append(letter)
-    found = [letters[_print(one.payload)] for one in posted]
-    return [alike.pop(0) if len(alike) > 1 else alike[0] for alike in found]
+            alike.setdefault(_print({"text": said.text, "attachments": said.attachments}), []).append(letter)
+    owners = {}
+    for text, letters in alike.items():
+        tries = [tried[letter.notification.id] for letter in letters]
+        while sum(tries) > counts[text] and max(tries) > 1:
+            tries[tries.index(max(tries))] -= 1
+        owners[text] = iter([letter for letter, times in zip(letters, tries, strict=True) for _ in range(times)])
+    return [next(owners[_print(one.payload)]) for one in posted]
+
+
+def _firing_lately(history: History) -> set[Labels]:
+    """Return what fired so shortly before the end that its group was not flushed again."""
+    end = history.evaluations[-1].at
+    return {labels for one in history.evaluations if one.at > end - LATELY for labels in one.firing}
 
 
 def _print(payload: Mapping[str, Any]) -> str:
