@@ -53,12 +53,40 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class LetterRow:
-    """A notification that waits to be delivered; `attempts` are those that were begun."""
+    """A notification that waits to be delivered; `attempts` were begun, with `diverted` others have it too."""
 
     id: str
     integration: str
     body: str
     attempts: int = 0
+    diverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeadRow:
+    """A notification that was given up at `at`, and why."""
+
+    id: str
+    integration: str
+    body: str
+    attempts: int
+    error: str
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class AstrayRow:
+    """
+    A notification of a group that was meant for an integration went to others as well.
+
+    `over`: it says that the group is over, so that the others need to hear no more.
+    """
+
+    letter: str
+    integration: str
+    group_key: str
+    at: Instant
+    over: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +104,7 @@ class Changes:
     What one step has changed. `evaluated` is the time of one of the pipeline, 0 when nothing was evaluated.
 
     `silences` are pairs of an id and a body, `forgotten` ids of silences; `closed` are integrations and group keys of
-    incidents that are forgotten.
+    incidents that are forgotten; `dead` wait no longer, `raised` are ids of dead ones that wait again.
     """
 
     alerts: tuple[AlertRow, ...] = ()
@@ -88,12 +116,15 @@ class Changes:
     forgotten: tuple[str, ...] = ()
     incidents: tuple[IncidentRow, ...] = ()
     closed: tuple[tuple[str, str], ...] = ()
+    astray: tuple[AstrayRow, ...] = ()
+    dead: tuple[DeadRow, ...] = ()
+    raised: tuple[str, ...] = ()
     evaluated: Instant = 0
 
     @property
     def matter(self) -> bool:
         """Whether there is more to it than the time."""
-        told = (self.log, self.letters, self.settled, self.incidents, self.closed)
+        told = (self.log, self.letters, self.settled, self.incidents, self.closed, self.astray, self.dead, self.raised)
         return any((self.alerts, self.gone, *told, self.silences, self.forgotten))
 
 
@@ -138,9 +169,17 @@ class Database:
 
     def letters(self) -> list[LetterRow]:
         """Return what waits, the oldest first."""
-        return [
-            LetterRow(*row) for row in self._read("SELECT id, integration, body, attempts FROM outbox ORDER BY number")
-        ]
+        rows = self._read("SELECT id, integration, body, attempts, diverted FROM outbox ORDER BY number")
+        return [LetterRow(*rest, bool(diverted)) for *rest, diverted in rows]
+
+    def dead_letters(self) -> list[DeadRow]:
+        """Return what was given up, the newest first."""
+        query = "SELECT id, integration, body, attempts, error, at FROM dead_letter ORDER BY at DESC, id"
+        return [DeadRow(*row) for row in self._read(query)]
+
+    def astray(self) -> list[tuple[str, str]]:
+        """Return the integrations and group keys of which others must hear the end."""
+        return [(integration, key) for integration, key in self._read("SELECT integration, group_key FROM astray")]
 
     def evaluated(self) -> Instant | None:
         """Return when the rules were evaluated last."""
@@ -150,6 +189,11 @@ class Database:
     def expire_nflog(self, before: Instant) -> None:
         with self._transaction() as run:
             run.execute("DELETE FROM nflog WHERE at < ?", (before,))
+            run.execute("DELETE FROM astray WHERE at < ?", (before,))
+
+    def expire_dead(self, before: Instant) -> None:
+        with self._transaction() as run:
+            run.execute("DELETE FROM dead_letter WHERE at < ?", (before,))
 
     def silences(self) -> list[str]:
         """Return the bodies of the silences, expired ones included."""
@@ -213,9 +257,10 @@ def _write(run: sqlite3.Connection, changes: Changes) -> None:
         [(row.group_key, row.integration, row.at, row.body) for row in changes.log],
     )
     run.executemany(
-        "INSERT OR REPLACE INTO outbox (id, integration, body, attempts) VALUES (?, ?, ?, ?)",
-        [(row.id, row.integration, row.body, row.attempts) for row in changes.letters],
+        "INSERT OR REPLACE INTO outbox (id, integration, body, attempts, diverted) VALUES (?, ?, ?, ?, ?)",
+        [(row.id, row.integration, row.body, row.attempts, row.diverted) for row in changes.letters],
     )
+    _write_failures(run, changes)
     run.executemany("DELETE FROM outbox WHERE id = ?", [(letter,) for letter in changes.settled])
     run.executemany("INSERT OR REPLACE INTO silence VALUES (?, ?)", changes.silences)
     run.executemany("DELETE FROM silence WHERE id = ?", [(silence,) for silence in changes.forgotten])
@@ -226,3 +271,21 @@ def _write(run: sqlite3.Connection, changes: Changes) -> None:
     run.executemany("DELETE FROM incident WHERE integration = ? AND group_key = ?", changes.closed)
     if changes.evaluated:
         run.execute("INSERT OR REPLACE INTO mark VALUES ('evaluated', ?)", (changes.evaluated,))
+
+
+def _write_failures(run: sqlite3.Connection, changes: Changes) -> None:
+    run.executemany("UPDATE outbox SET diverted = 1 WHERE id = ?", [(row.letter,) for row in changes.astray])
+    run.executemany(
+        "INSERT OR REPLACE INTO astray VALUES (?, ?, ?)",
+        [(row.integration, row.group_key, row.at) for row in changes.astray if not row.over],
+    )
+    run.executemany(
+        "DELETE FROM astray WHERE integration = ? AND group_key = ?",
+        [(row.integration, row.group_key) for row in changes.astray if row.over],
+    )
+    run.executemany(
+        "INSERT OR REPLACE INTO dead_letter VALUES (?, ?, ?, ?, ?, ?)",
+        [(row.id, row.integration, row.body, row.attempts, row.error, row.at) for row in changes.dead],
+    )
+    run.executemany("DELETE FROM outbox WHERE id = ?", [(row.id,) for row in changes.dead])
+    run.executemany("DELETE FROM dead_letter WHERE id = ?", [(letter,) for letter in changes.raised])

@@ -38,4 +38,19 @@ _INCIDENTS: Step = (
     """,
 )
 
-MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES, _INCIDENTS)
+_FALLBACK: Step = (
+    "ALTER TABLE outbox ADD COLUMN diverted INTEGER NOT NULL DEFAULT 0",
+    """
+    CREATE TABLE astray (
+        integration TEXT NOT NULL, group_key TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (integration, group_key)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE dead_letter (
+        id TEXT PRIMARY KEY, integration TEXT NOT NULL, body TEXT NOT NULL, attempts INTEGER NOT NULL,
+        error TEXT NOT NULL, at INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES, _INCIDENTS, _FALLBACK)

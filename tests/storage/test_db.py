@@ -9,9 +9,11 @@ import pytest
 from monitor.storage.db import (
     FILE_NAME,
     AlertRow,
+    AstrayRow,
     Changes,
     DamagedStateError,
     Database,
+    DeadRow,
     LetterRow,
     LogRow,
     StateError,
@@ -60,6 +62,31 @@ def test_a_silence_is_written_over_the_one_of_its_id_and_forgotten_by_it(tmp_pat
     again = Database(tmp_path)
     assert again.silences() == ["changed"]
     again.close()
+
+
+def test_what_others_have_too_is_marked_and_the_group_known_until_it_is_over(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    copy = LetterRow("id2", "pager/webhook[0]", "body")
+    begun = AstrayRow("id1", "oncall/slack[0]", "g", 1_000, over=False)
+    database.commit([Changes(letters=(LETTER,)), Changes(letters=(copy,), astray=(begun,))])
+    assert database.letters() == [replace(LETTER, diverted=True), copy]
+    assert database.astray() == [("oncall/slack[0]", "g")]
+    database.commit([Changes(astray=(replace(begun, letter="id3", over=True),))])
+    assert database.astray() == []
+    database.close()
+
+
+def test_what_is_given_up_is_kept_for_a_while_and_can_be_tried_again(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    dead = DeadRow("id1", "oncall/slack[0]", "body", 2, "refused", 5_000)
+    later = replace(dead, id="id2", at=6_000)
+    database.commit([Changes(letters=(LETTER,)), Changes(dead=(dead, later))])
+    assert (database.letters(), database.dead_letters()) == ([], [later, dead])
+    database.commit([Changes(letters=(LETTER,), raised=("id1",))])
+    assert (database.letters(), database.dead_letters()) == ([LETTER], [later])
+    database.expire_dead(6_001)
+    assert database.dead_letters() == []
+    database.close()
 
 
 def test_a_step_that_cannot_be_written_leaves_nothing_of_itself_behind(tmp_path: Path) -> None:
