@@ -8,22 +8,21 @@ refuses some that Prometheus takes: those are bounded, or written in another for
 import re
 from collections.abc import Sequence
 
+from monitor.model.instant import DurationError, format_duration, parse_duration
 from monitor.model.labels import quoted
 from monitor.promql.error import refused
 from monitor.promql.lex import Kind, Token
-from monitor.promql.values import number
+from monitor.promql.values import OCTAL
 
 LENGTH = 64 * 1024
 # The library needs some 3,000 levels to overflow 8 MB of stack; the evaluation needs a few Python frames a level.
 DEPTH = 150
-# Prometheus counts nanoseconds in 64 bits.
-_LONGEST_SECONDS = 2**63 / 1e9
 _WORD_OPERATORS = frozenset({"and", "or", "unless", "atan2"})
 _DECIMAL = re.compile(
     r"[0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?([eE][+-]?[0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*([eE][+-]?[0-9]+)?"
 )
 _HEXADECIMAL = re.compile(r"0[xX](_?[0-9a-fA-F])+")
-_OCTAL = re.compile(r"0(_?[0-7])+")
+_HEXADECIMAL_SUM = re.compile(r"^0[xX].*[+-]")
 
 
 def check_length(text: str, limit: int = LENGTH) -> None:
@@ -57,15 +56,11 @@ def check_depth(found: Sequence[Token], limit: int = DEPTH) -> None:
             raise refused(f"the expression nests more than {limit} levels deep", token.position)
 
 
-def check_durations(found: Sequence[Token]) -> None:
-    """Raise PromqlError for a range, step or offset that no duration can hold: the library panics on it."""
-    in_brackets, after_offset = False, False
+def check_numbers(found: Sequence[Token]) -> None:
+    """Raise PromqlError for a number that Prometheus reads as one, and the library as two."""
     for token in found:
-        number_like = token.kind is Kind.NUMBER or token.text.lower() in ("inf", "nan")
-        if number_like and (in_brackets or after_offset) and not number(token) < _LONGEST_SECONDS:
-            raise refused("duration out of range", token.position)
-        in_brackets = token.text == "[" or (in_brackets and token.text != "]")
-        after_offset = token.text.lower() == "offset" or (after_offset and token.text in ("+", "-"))
+        if token.kind is Kind.NUMBER and _HEXADECIMAL_SUM.search(token.text):
+            raise refused(f"bad number or duration syntax: {token.text!r}", token.position)
 
 
 def rewrite(text: str, found: Sequence[Token]) -> str:
@@ -73,7 +68,7 @@ def rewrite(text: str, found: Sequence[Token]) -> str:
     parts, at, in_brackets = [], 0, False
     for token in found:
         gap = text[at : token.start]
-        # Between brackets the library takes neither comments, nor a plus, nor a number that starts with its point.
+        # Between brackets the library takes neither comments nor a number that starts with its point.
         parts.append(" " if in_brackets and "#" in gap else gap)
         parts.append(_in_brackets(token) if in_brackets else _rewritten(token))
         at = token.end
@@ -91,15 +86,17 @@ def _rewritten(token: Token) -> str:
 
 def _in_brackets(token: Token) -> str:
     new = _rewritten(token)
-    if new == "+":
-        return ""
     return "0" + new if new.startswith(".") else new
 
 
 def _number(text: str) -> str:
     # reference: Prometheus 3.5, promql/parser/parse.go number(): an integer in Go's forms, else a float.
-    if _OCTAL.fullmatch(text):
+    if OCTAL.fullmatch(text):
         return str(int(text.replace("_", ""), 8))
     if "_" in text and (_DECIMAL.fullmatch(text) or _HEXADECIMAL.fullmatch(text)):
         return text.replace("_", "")
-    return text
+    try:
+        # The library counts milliseconds in 32 bits, so days and hours are told too.
+        return format_duration(parse_duration(text)) if text.endswith("ms") else text
+    except DurationError:
+        return text

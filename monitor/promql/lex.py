@@ -27,21 +27,24 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the expression; `start` is its offset in the text, `position` its line and column from 1."""
+    """
+    A piece of the expression.
+
+    It stands from `start` to `end` in the text, also where it says something else than is written there; `position` is
+    its line and column from 1.
+    """
 
     kind: Kind
     text: str
     start: int
+    end: int
     position: Position
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
 
 
 # A number may be a duration (1h30m), hexadecimal or have underscores; what it is worth is decided elsewhere.
 _NUMBER = (
-    r"0[xX][0-9a-fA-F_]+"
+    # As in Prometheus the sign after a hexadecimal e is taken for that of an exponent; there is no such number.
+    r"0[xX](?:[eE][+-]|[0-9a-fA-F_])+"
     r"|(?:[0-9][0-9_]*)(?:ms|[smhdwy])[0-9a-z]*"
     r"|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?"
 )
@@ -80,7 +83,7 @@ def tokens(text: str) -> Iterator[Token]:
             if name == "OTHER" and piece in "\"'`":
                 raise refused("unterminated quoted string", position)
             brackets += (piece == "[") - (piece == "]") if name in ("OPEN", "CLOSE") else 0
-            yield Token(Kind[name], piece, at, position)
+            yield Token(Kind[name], piece, at, at + len(piece), position)
         if "\n" in piece:
             line += piece.count("\n")
             line_start = at + piece.rindex("\n") + 1

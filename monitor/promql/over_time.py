@@ -1,7 +1,7 @@
 """
 Functions of one series over a range: the `_over_time` family, changes, resets, irate, idelta.
 
-reference: Prometheus 3.5, promql/functions.go. Each function takes the times and values of at least one sample.
+reference: Prometheus 3.14, promql/functions.go. Each function takes the times and values of at least one sample.
 """
 
 import math
@@ -32,6 +32,10 @@ def _avg(_: Sequence[Instant], values: Sequence[float]) -> float:
 
 def _count(_: Sequence[Instant], values: Sequence[float]) -> float:
     return float(len(values))
+
+
+def _first(_: Sequence[Instant], values: Sequence[float]) -> float:
+    return values[0]
 
 
 def _last(_: Sequence[Instant], values: Sequence[float]) -> float:
@@ -106,6 +110,7 @@ OVER_TIME: dict[str, Over] = {
     "sum_over_time": _sum,
     "avg_over_time": _avg,
     "count_over_time": _count,
+    "first_over_time": _first,
     "last_over_time": _last,
     "present_over_time": _present,
     "max_over_time": _max,
@@ -117,7 +122,7 @@ OVER_TIME: dict[str, Over] = {
     "irate": _irate,
     "idelta": _idelta,
 }
-KEEPS_NAME = frozenset({"last_over_time"})
+KEEPS_NAME = frozenset({"first_over_time", "last_over_time"})
 
 
 class OverTime(VectorNode):

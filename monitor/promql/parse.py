@@ -8,7 +8,8 @@ import promql_parser as library
 
 from monitor.promql.build import Builder
 from monitor.promql.error import PromqlError, refused
-from monitor.promql.guard import LENGTH, check_depth, check_durations, check_length, rewrite
+from monitor.promql.fold import fold
+from monitor.promql.guard import LENGTH, check_depth, check_length, check_numbers, rewrite
 from monitor.promql.lex import Token, tokens
 from monitor.promql.matchers import equalities
 from monitor.promql.node import MatrixNode, Node, ScalarNode, StringNode, VectorNode
@@ -32,10 +33,11 @@ def parse(text: str, *, length: int = LENGTH) -> Plan:
     experimental there, and what reads native histograms.
     """
     check_length(text, length)
-    found = tuple(tokens(text))
-    check_depth(found)
-    check_durations(found)
-    check_syntax(found)
+    written = tuple(tokens(text))
+    check_depth(written)
+    check_numbers(written)
+    check_syntax(written)
+    found = fold(written)
     tree = _tree(rewrite(text, tuple(equalities(found))), found)
     builder = Builder(found)
     try:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from monitor.promql.error import PromqlError, refused
 from monitor.promql.lex import Kind, Position, Token
 
-_ARITHMETIC = frozenset("+-*/%^")
 _FILLS = frozenset({"fill", "fill_left", "fill_right"})
 
 
@@ -39,8 +38,8 @@ def _problems(found: Sequence[Token]) -> Iterator[tuple[Token, str]]:
             closers.append(token.text)
         elif token.kind is Kind.CLOSE and closers:
             closers.pop()
-        elif closers[-1:] == ["["] and token.text in _ARITHMETIC and not (token.text == "+" and previous in ("[", ":")):
-            yield token, "duration expressions are experimental in Prometheus 3 and not supported"
+        elif token.text + following in ("</", ">/"):
+            yield token, f'the operator "{token.text}/" is for native histograms, which are not supported'
         elif closers[-1:] == ["{"] and token.text == "or" and previous not in ("{", ","):
             yield token, '"or" between label matchers is not PromQL'
         elif token.text.lower() in _FILLS and following == "(":

@@ -1,6 +1,7 @@
 """Numbers and durations as an expression writes them, in the units of the program."""
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ from monitor.promql.lex import Kind, Position, Token
 from monitor.promql.selector import Anchor
 
 _MOST = 2**63
+OCTAL = re.compile(r"0(_?[0-7])+")
 
 
 def milliseconds(duration: timedelta) -> Duration:
@@ -56,6 +58,8 @@ def number(token: Token) -> float:
             raise refused(f"{token.text!r} is not a number", token.position)
         if text.lower().startswith("0x"):
             return float(int(text, 16))
+        if OCTAL.fullmatch(token.text):
+            return float(int(text, 8))
         if text[-1].isalpha():
             return parse_duration(text) / 1000
         return float(text)

@@ -1,7 +1,8 @@
 """The tokens of an expression, one after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from monitor.promql.durations import Computed, Reader
 from monitor.promql.error import refused
 from monitor.promql.lex import Token
 
@@ -34,6 +35,20 @@ class Cursor:
             raise refused(f"cannot be formatted: {' or '.join(words)} expected")
         self._at += 1
         return self._found[self._at - 1]
+
+    def duration(self) -> Computed:
+        """Step over a range or a step, and return it."""
+        return self._read(Reader.expression)
+
+    def offset(self) -> Computed:
+        """Step over what follows `offset`, and return it."""
+        return self._read(Reader.offset)
+
+    def _read(self, read: Callable[[Reader], Computed]) -> Computed:
+        reader = Reader(self._found, self._at, "duration")
+        tree = read(reader)
+        self._at = reader.at
+        return tree
 
     def passes(self, *words: str) -> bool:
         """Step over the token if it is one of `words`, and say so."""

@@ -4,14 +4,16 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
+from monitor.promql.durations import Literal
 from monitor.promql.guard import rewrite
 from monitor.promql.lex import Kind, Token, tokens
 from monitor.promql.selector import Anchor
 from monitor.promql.sites import AGGREGATIONS
-from monitor.promql.values import at_modifiers, number
+from monitor.promql.values import at_modifiers
+from monitor.web.pretty.computed import computed, computed_offset
 from monitor.web.pretty.cursor import Cursor
 from monitor.web.pretty.tree import Binary, Call, Leaf, Number, Parentheses, Part, Subquery, Unary
-from monitor.web.pretty.words import duration, label, literal, quoted, unquoted
+from monitor.web.pretty.words import label, literal, quoted, unquoted
 
 T = TypeVar("T")
 _POWER = 6
@@ -148,9 +150,9 @@ class _Reader:
 
     def _range(self) -> str:
         self._cursor.take("[")
-        text = duration(number(self._cursor.take()))
+        text = computed(self._cursor.duration())
         if self._cursor.passes(":"):
-            text += ":" + ("" if self._cursor.word == "]" else duration(number(self._cursor.take())))
+            text += ":" + ("" if self._cursor.word == "]" else computed(self._cursor.duration()))
         self._cursor.take("]")
         return f"[{text}]"
 
@@ -166,8 +168,6 @@ class _Reader:
         return f" @ {anchor / 1000:.3f}"
 
     def _offset(self) -> str:
-        sign = ""
-        while self._cursor.word in ("+", "-"):
-            sign = "-" if (self._cursor.take().text == "-") != bool(sign) else ""
-        seconds = number(self._cursor.take())
-        return f" offset {sign}{duration(seconds)}" if seconds else ""
+        tree = self._cursor.offset()
+        is_nothing = isinstance(tree, Literal) and not tree.seconds
+        return "" if is_nothing else f" offset {computed_offset(tree)}"

@@ -5,7 +5,8 @@ import re
 from decimal import Decimal
 
 from monitor.model.instant import format_duration
-from monitor.promql.lex import Kind, Token
+from monitor.promql.durations import is_duration
+from monitor.promql.lex import Token
 from monitor.promql.values import number
 from monitor.web.pretty.tree import Number
 
@@ -56,11 +57,14 @@ def label(name: str) -> str:
 def literal(token: Token) -> Number:
     """Return a number or duration that stands for itself."""
     value = number(token)
-    if token.kind is Kind.NUMBER and token.text[-1].isalpha() and not token.text.lower().startswith("0x"):
-        return Number(duration(value))
+    return Number(duration(value) if is_duration(token) else number_text(value))
+
+
+def number_text(value: float) -> str:
+    """Return a number in full, without an exponent."""
     if math.isnan(value):
-        return Number("NaN")
-    return Number("+Inf" if math.isinf(value) else format(Decimal(repr(value)), "f").removesuffix(".0"))
+        return "NaN"
+    return "+Inf" if math.isinf(value) else format(Decimal(repr(value)), "f").removesuffix(".0")
 
 
 def duration(seconds: float) -> str:
