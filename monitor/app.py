@@ -78,7 +78,8 @@ class App:
             undo.callback(state.close)
             server = self._listen(config)
             undo.callback(server.stop)
-            dispatching = Dispatching(config, parts.integrations, state.log, state.silences)
+            suppressed = self._metrics.suppressed
+            dispatching = Dispatching(config, parts.integrations, state.log, state.silences, suppressed)
             running = self._assemble(parts, Lasting(state, server, dispatching, Workers()))
             state.restore(running.pipeline, self._clock.now())
             undo.pop_all()
@@ -199,7 +200,8 @@ class App:
     def _refresh(self) -> None:
         running = self._running
         if running is not None:
-            refresh(self._metrics, running.pipeline, state_written=running.lasting.state.journal.is_written)
+            state = running.lasting.state
+            refresh(self._metrics, running.pipeline, state.silences, state_written=state.journal.is_written)
 
 
 def _registry() -> CollectorRegistry:

@@ -7,7 +7,7 @@ from monitor.config.config import Config
 from monitor.dispatch.alerting import Alerting
 from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.inhibit import Inhibitor
-from monitor.dispatch.muting import Muting
+from monitor.dispatch.muting import Muting, Suppression, unheard
 from monitor.dispatch.nflog import NotificationLog
 from monitor.dispatch.silence import Silences
 from monitor.dispatch.store import AlertStore
@@ -15,7 +15,7 @@ from monitor.model.instant import Instant
 
 
 class Dispatching:
-    """The dispatcher of a configuration, with everything that mutes."""
+    """The dispatcher of a configuration, with everything that mutes; `suppressed` hears of what was muted."""
 
     def __init__(
         self,
@@ -23,7 +23,9 @@ class Dispatching:
         receivers: Mapping[str, Sequence[Integration]],
         log: NotificationLog | None = None,
         silences: Silences | None = None,
+        suppressed: Callable[[Suppression, int], None] = unheard,
     ) -> None:
+        self._suppressed = suppressed
         self._store = AlertStore()
         self._silences = silences if silences is not None else Silences()
         self._config = config
@@ -50,4 +52,5 @@ class Dispatching:
         )
 
     def _mute(self, config: Config) -> Muting:
-        return Muting(Inhibitor(config.inhibit_rules, self._store), config.time_intervals, self._silences)
+        inhibitor = Inhibitor(config.inhibit_rules, self._store)
+        return Muting(inhibitor, config.time_intervals, self._silences, self._suppressed)

@@ -27,6 +27,10 @@ class Metrics:
         self.window_series.set_function(lambda: size()[0])
         self.window_samples.set_function(lambda: size()[1])
 
+    def suppressed(self, reason: str, alerts: int) -> None:
+        """A flush left out so many alerts for this reason."""
+        self.notifications_suppressed.labels(reason).inc(alerts)
+
     def limited(self, kind: str, count: int) -> None:
         """So many posted alerts or silences found no room."""
         self.api_limited.labels(kind).inc(count)
@@ -91,6 +95,13 @@ class Metrics:
         )
         self.alerts = Gauge("vllm_monitor_alerts", "Alerts by state.", ["state"], registry=registry)
 
+        self.notifications_suppressed = Counter(
+            "vllm_monitor_notifications_suppressed",
+            "Alerts that a flush left out because they are muted.",
+            ["reason"],
+            registry=registry,
+        )
+        self.silences = Gauge("vllm_monitor_silences", "Silences by state.", ["state"], registry=registry)
         self.api_limited = Counter(
             "vllm_monitor_api_limited",
             "Posted alerts and silences that were refused because there are too many.",

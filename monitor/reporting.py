@@ -1,7 +1,9 @@
 """What the daemon counts and logs of its deliveries, and the gauges that are computed when somebody reads them."""
 
 import logging
+from collections import Counter
 
+from monitor.dispatch.silence import Silences, SilenceState
 from monitor.metrics import Metrics
 from monitor.notify.lane import Attempt
 from monitor.pipeline import Pipeline
@@ -30,7 +32,7 @@ def report(metrics: Metrics, attempt: Attempt) -> None:
     log.log(level, "not notified: %s", attempt.error, extra=told | {"attempts": attempt.attempts})
 
 
-def refresh(metrics: Metrics, pipeline: Pipeline, *, state_written: bool) -> None:
+def refresh(metrics: Metrics, pipeline: Pipeline, silences: Silences, *, state_written: bool) -> None:
     """Bring the gauges that are computed up to date. Safe to call from any thread."""
     states = [
         alert.state
@@ -40,5 +42,9 @@ def refresh(metrics: Metrics, pipeline: Pipeline, *, state_written: bool) -> Non
     ]
     for state in (AlertState.PENDING, AlertState.FIRING):
         metrics.alerts.labels(state.value).set(states.count(state))
+    now = pipeline.clock.now()
+    silenced = Counter(silence.state(now) for silence in silences.all(now))
+    for silence_state in SilenceState:
+        metrics.silences.labels(silence_state.value).set(silenced[silence_state])
     metrics.state_written.set(state_written)
     metrics.show_waiting(pipeline.outbox.waiting())

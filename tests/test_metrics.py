@@ -11,14 +11,16 @@ from monitor.clock import VirtualClock
 from monitor.config.flags import Flags, from_flags
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.notification import Notification, NotifyError, Reason
+from monitor.dispatch.silence import Silence, Silences
 from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND
 from monitor.model.labels import Labels
+from monitor.model.matcher import equal
 from monitor.notify.lane import Attempt
 from monitor.pipeline import Pipeline
 from monitor.replay import replay
-from monitor.reporting import report
+from monitor.reporting import refresh, report
 from monitor.storage.window import Window
 
 # The last rule of the first group fails: two elements on its right side match one on its left.
@@ -93,3 +95,15 @@ def test_a_notification_that_is_given_up_is_counted_from_nought(*, hopeless: boo
     error = NotifyError("invalid_blocks", reason="message", retryable=False, hopeless=hopeless)
     report(metrics, Attempt(Delivery("oncall/slack[0]", notification), error, 1))
     assert registry.get_sample_value(*given_up) == dropped
+
+
+def test_silences_are_counted_by_state(tmp_path: Path) -> None:
+    def silence(number: int, starts_at: int, ends_at: int) -> Silence:
+        return Silence(str(number), (equal("a", "b"),), starts_at, ends_at, "me", "why")
+
+    registry, clock = CollectorRegistry(), VirtualClock(10)
+    daemon = pipeline(tmp_path, clock, registry)
+    silences = Silences([silence(1, 0, 20), silence(2, 5, 30), silence(3, 15, 20), silence(4, 0, 10)])
+    refresh(daemon.metrics, daemon, silences, state_written=True)
+    states = {"active": 2, "pending": 1, "expired": 1}
+    assert {state: registry.get_sample_value("vllm_monitor_silences", {"state": state}) for state in states} == states

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from monitor.dispatch.dispatcher import Stage
 from monitor.dispatch.fingerprint import fingerprint
@@ -12,6 +13,23 @@ from monitor.dispatch.silence import Silences
 from monitor.dispatch.timeinterval import TimeInterval
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
+
+
+class Suppression(StrEnum):
+    """
+    Why an alert of a flush was not told.
+
+    reference: Alertmanager, notify/mute.go: the reasons of alertmanager_notifications_suppressed_total.
+    """
+
+    SILENCE = "silence"
+    INHIBITION = "inhibition"
+    MUTE_TIME_INTERVAL = "mute_time_interval"
+    ACTIVE_TIME_INTERVAL = "active_time_interval"
+
+
+def unheard(_why: Suppression, _alerts: int) -> None:
+    """For those who do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +49,14 @@ class Muting:
     """
     Everything that mutes. `intervals` are the time intervals by name, each a list of which one is enough.
 
-    Decided at each flush, and anew whenever somebody asks: nothing is stored.
+    Decided at each flush, and anew whenever somebody asks: nothing is stored. `suppressed` hears at each flush of how
+    many alerts were not told, and why.
     """
 
     inhibitor: Inhibitor
     intervals: Mapping[str, Sequence[TimeInterval]]
     silences: Silences
+    suppressed: Callable[[Suppression, int], None] = unheard
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -52,26 +72,40 @@ class Muting:
 
     def muted_by(self, route: Route, now: Instant) -> tuple[str, ...]:
         """Return the names of the time intervals because of which nothing of `route` is told at `now`."""
-        active = route.active_time_intervals
-        if active and not any(self._holds(name, now) for name in active):
-            return active
+        if self._is_inactive(route, now):
+            return route.active_time_intervals
         return tuple(name for name in route.mute_time_intervals if self._holds(name, now))
+
+    def _is_inactive(self, route: Route, now: Instant) -> bool:
+        active = route.active_time_intervals
+        return bool(active) and not any(self._holds(name, now) for name in active)
 
     def _uninhibited(self, notification: Notification, _route: Route) -> Notification:
         now = notification.now
-        return _only(notification, lambda labels: not self.inhibitor.inhibiting(labels, now))
+        return self._only(
+            notification, lambda labels: not self.inhibitor.inhibiting(labels, now), Suppression.INHIBITION
+        )
 
     def _within_times(self, notification: Notification, route: Route) -> Notification:
-        return replace(notification, alerts=()) if self.muted_by(route, notification.now) else notification
+        now = notification.now
+        if not self.muted_by(route, now):
+            return notification
+        inactive = self._is_inactive(route, now)
+        why = Suppression.ACTIVE_TIME_INTERVAL if inactive else Suppression.MUTE_TIME_INTERVAL
+        return self._only(notification, lambda _: False, why)
 
     def _unsilenced(self, notification: Notification, _route: Route) -> Notification:
         now = notification.now
-        return _only(notification, lambda labels: not self.silences.silencing(labels, now))
+        return self._only(notification, lambda labels: not self.silences.silencing(labels, now), Suppression.SILENCE)
+
+    def _only(self, notification: Notification, wanted: Callable[[Labels], bool], why: Suppression) -> Notification:
+        """Return the notification with the alerts that are wanted; the others are not told because of `why`."""
+        left = tuple(alert for alert in notification.alerts if wanted(alert.labels))
+        muted = len(notification.alerts) - len(left)
+        if not muted:
+            return notification
+        self.suppressed(why, muted)
+        return replace(notification, alerts=left)
 
     def _holds(self, name: str, now: Instant) -> bool:
         return any(interval.contains(now) for interval in self.intervals[name])
-
-
-def _only(notification: Notification, wanted: Callable[[Labels], bool]) -> Notification:
-    left = tuple(alert for alert in notification.alerts if wanted(alert.labels))
-    return notification if len(left) == len(notification.alerts) else replace(notification, alerts=left)

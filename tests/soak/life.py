@@ -97,4 +97,4 @@ class Life:
         return self._builder.assemble(self.parts, self._dispatching.dispatcher, told, self.state.journal, self._own)
 
     def _refresh(self) -> None:
-        refresh(self.metrics, self.pipeline, state_written=self.state.journal.is_written)
+        refresh(self.metrics, self.pipeline, self.state.silences, state_written=self.state.journal.is_written)
