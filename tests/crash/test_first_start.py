@@ -17,8 +17,8 @@ route: {receiver: nobody}
 storage: {path: state}
 web: {listen: 127.0.0.1:0}
 """
-# Opening the file, the steps of the schema, what the start reads, and the first evaluations.
-STATEMENTS = range(1, 37)
+# Opening the file, the steps of the schema, what the start reads, and what it writes first.
+STATEMENTS = range(1, 29)
 
 
 def test_no_kill_during_the_first_start_spoils_the_state_file(tmp_path: Path) -> None:
