@@ -10,6 +10,7 @@ from monitor.promql.over_time import OVER_TIME
 _METRICS = ("requests_total", "errors_total", "vllm:num_requests_running", "wild", "up", "latency_seconds_bucket")
 _LABELS = ("job", "instance", "path", "model_name", "le", "version", "nosuch")
 _RANGES = ("1s", "30s", "1m", "90s", "2m", "5m", "7m3s", "20m", "300", "0x1e")
+_COMPUTED = ("2m + 30s", "60*-1+4m", "2 * (1m - 10s)", "10m / 3", "17m % 5m", "2^7", "-2^2 + 1m", "+(90s)", "7s^1.5*2")
 _OVER_TIME = (*OVER_TIME, "rate", "increase", "rate", "increase", "delta", "deriv", "absent_over_time")
 _ELEMENTWISE = (*FLOAT_FUNCTIONS, *DATE_FUNCTIONS, "timestamp", "sort", "sort_desc", "absent", "round", "histogram_sum")
 _CYCLIC = frozenset({"sin", "cos", "tan", *DATE_FUNCTIONS})
@@ -103,9 +104,17 @@ class Expressions:
     def matrix(self, depth: int) -> str:
         random = self._random
         if depth > 0 and random.random() < 0.2:
-            step = random.choice(("", "15s", "30s", "1m", "7s"))
-            return f"({self.vector(depth - 1)})[{random.choice(_RANGES[2:8])}:{step}]" + self._shift()
-        return f"{self._name()}[{random.choice(_RANGES)}]" + self._shift()
+            step = random.choice(("", "15s", "30s", "1m", "7s", "1m / 2 - 1", "(5*3)"))
+            range_ = random.choice((*_RANGES[2:8], *_COMPUTED))
+            return f"({self.vector(depth - 1)})[{range_}:{step}]" + self._computed_shift()
+        return f"{self._name()}[{random.choice((*_RANGES, *_COMPUTED))}]" + self._computed_shift()
+
+    def _computed_shift(self) -> str:
+        """Return what may stand behind a range; what follows is no operator, which 3.5 takes for part of the offset."""
+        random = self._random
+        if random.random() < 0.9:
+            return self._shift()
+        return f" offset {random.choice(('', '+', '-'))}({random.choice(_COMPUTED)})"
 
     def _over_time(self, depth: int) -> str:
         random = self._random

@@ -66,6 +66,8 @@ def prometheus(program: str, folder: Path) -> Iterator[Server]:
             "--storage.tsdb.retention.time=100y",
             f"--web.listen-address=127.0.0.1:{port}",
             "--web.enable-remote-write-receiver",
+            # Stable since 3.14, and unknown before 3.4.
+            "--enable-feature=promql-duration-expr",
             "--log.level=error",
         ],
         stdout=subprocess.DEVNULL,
