@@ -54,6 +54,12 @@ class Metrics:
             "vllm_monitor_scrapes_skipped", "Slots in which the last scrape still ran.", ["job"], registry=registry
         )
         self.window_series = Gauge("vllm_monitor_window_series", "Series held in memory.", registry=registry)
+        self.samples_dropped = Counter(
+            "vllm_monitor_scrape_samples_dropped",
+            "Samples not stored because their time is not after the newest one, or far ahead.",
+            ["job"],
+            registry=registry,
+        )
         self.window_samples = Gauge("vllm_monitor_window_samples", "Samples held in memory.", registry=registry)
 
     def _rules(self, registry: CollectorRegistry) -> None:

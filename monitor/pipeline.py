@@ -58,6 +58,7 @@ class Pipeline:
         self.metrics.scrapes.labels(loop.target.job).inc()
         if result.reason is not None:
             self.metrics.scrapes_failed.labels(loop.target.job, result.reason.value).inc()
+        self.metrics.samples_dropped.labels(loop.target.job).inc(result.dropped)
 
     def evaluate(self, at: Instant, interval: Duration | None = None) -> None:
         """Evaluate the groups of `interval` (None: all) at `at`, and tell receivers what is news to them."""

@@ -52,15 +52,18 @@ class Running:
         """Go on with the letters of `old`, whose timetable has stopped, and end the series that only `old` wrote."""
         self.pipeline.outbox.take_over(old.pipeline.outbox)
         # A target that is only scraped in another way than before goes on with its rows.
-        owners = {loop.owner for loop in self.pipeline.loops}
+        successors = {loop.owner: loop for loop in self.pipeline.loops}
         for loop in old.pipeline.loops:
-            if loop.owner not in owners:
+            successor = successors.get(loop.owner)
+            if successor is None:
                 loop.stop(now)
         appender = self.parts.appender
         appender.retire(appender.owners - self.parts.manager.owners, now)
 
     def move(self, by: Duration, stopping: threading.Event) -> None:
         """
+            elif successor is not loop:
+                successor.take_over(loop)
         Go on as if the clock had always been what it is now: samples, alerts, groups and letters move along.
 
         So a step in either direction makes no hole, no burst, and no alert that nobody deserves. Scrapes that are
@@ -90,6 +93,7 @@ class Running:
     def _timetable(self) -> Timetable:
         return Timetable(self.pipeline, self.lasting.workers, self._save_window)
 
+            stack.callback(self._close_connections)
     def _save_window(self) -> None:
         self.lasting.state.save_window(self.pipeline.window, self.pipeline.clock.now())
 
@@ -99,6 +103,10 @@ class Running:
         for _ in range(round(to_seconds(longest) / IDLE_SECONDS)):
             if self.lasting.workers.is_idle():
                 return
+    def _close_connections(self) -> None:
+        for loop in self.pipeline.loops:
+            loop.close()
+
             stopping.wait(IDLE_SECONDS)
 
     def _empty_lanes(self) -> None:

@@ -1,6 +1,7 @@
 """The daemon's life in one process: what a reload leaves alone, and what keeps it from starting."""
 
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,6 +69,25 @@ def test_a_target_that_is_scraped_in_another_way_after_a_reload_goes_on_with_its
         assert up.gaps == []
         assert len(up.view[0]) >= 2
         assert up.block in [block for _, block in app._window.blocks()]
+
+
+def test_the_connection_to_a_target_that_is_removed_is_closed_with_it(tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    def answer(served: Served, connection: socket.socket) -> bool:
+        PAGE(served, connection)
+        if connection.recv(1, socket.MSG_PEEK) == b"":
+            ended.set()
+            return False
+        return True
+
+    with serving(answer) as target, started(write(tmp_path, target)) as (app, url):
+        until(lambda: requests.get(f"{url}/-/ready", timeout=5).ok, within=5)
+        assert not ended.is_set()
+        config = write(tmp_path, target)
+        config.write_text(config.read_text().replace(f"127.0.0.1:{target.port}", "127.0.0.1:1"))
+        assert app.reload() == ""
+        assert ended.wait(5)
 
 
 def test_a_name_that_cannot_be_listened_on_is_said_and_nothing_runs(tmp_path: Path) -> None:

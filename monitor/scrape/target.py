@@ -5,10 +5,11 @@ Nothing here knows when the next scrape is due.
 """
 
 import logging
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from monitor.clock import monotonic_seconds
 from monitor.model.instant import Instant
@@ -47,8 +48,19 @@ class Answer(NamedTuple):
     content_type: str
 
 
-# Raises ScrapeError.
-Fetch = Callable[[], Answer]
+class Fetch(Protocol):
+    """Gets a target's page."""
+
+    def __call__(self) -> Answer:
+        """Return the page. Raises ScrapeError."""
+        ...
+
+
+@runtime_checkable
+class KeepsConnection(Protocol):
+    """A `Fetch` that has something to let go of in the end."""
+
+    def close(self) -> None: ...
 
 
 class Health(StrEnum):
@@ -62,8 +74,8 @@ class ScrapeResult:
     """
     How one scrape went; `duration` in seconds, `error` and `reason` are empty when it is `up`.
 
-    `scraped` counts the samples of the page, `added` those whose series was not in the last good page, `stored` those
-    that were wanted.
+    `scraped` counts the samples of the page, `added` those whose series was not in the last good page, `dropped` those
+    that were wanted and yet not stored, because of their time: not after the newest, or far ahead.
     """
 
     at: Instant
@@ -73,7 +85,7 @@ class ScrapeResult:
     reason: Reason | None = None
     scraped: int = 0
     added: int = 0
-    stored: int = 0
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,10 @@ class ScrapeLoop:
         self.metadata: Mapping[str, Metadata] = {}
         self._storage = storage
         self._fetch = fetch
+        self._is_closed = False
+        self._is_stopped = False
+        # Held while samples are written: a target may be removed while its last scrape is under way.
+        self._writing = threading.Lock()
         self._seconds = seconds
         self.owner = (target.job, target.url, target.labels)
         self._block = storage.block(self.owner)
@@ -135,14 +151,35 @@ class ScrapeLoop:
         kept. Nothing is written when `at` is not after the last scrape.
         """
         page, result = self._attempt(at)
-        self._write(at, page, result)
-        self.health = TargetHealth(Health.UP if result.up else Health.DOWN, result.error, at, result.duration)
+        with self._writing:
+            if self._is_closed:
+                self.close()
+            if self._is_stopped:
+                return result
+            result = replace(result, dropped=self._write(at, page, result))
+        health, error = (Health.UP, _not_stored(result.dropped)) if result.up else (Health.DOWN, result.error)
+        self.health = TargetHealth(health, error, at, result.duration)
         return result
 
+    def take_over(self, old: "ScrapeLoop") -> None:
+        """Go on with the series of `old`, which scraped the same target in another way and does so no more."""
+        with old._writing:  # noqa: SLF001 - the same class
+            self._timed.take_over(old._timed)  # noqa: SLF001
+        old.close()
+
     def stop(self, at: Instant) -> None:
-        """The target is gone: all its series are stale from `at` on."""
-        self._storage.end(self.owner, at)
-        self._timed.end(at)
+        """The target is gone: all its series are stale from `at` on, and a scrape under way counts for nothing."""
+        with self._writing:
+            self._is_stopped = True
+            self._storage.end(self.owner, at)
+            self._timed.end(at)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection, or at the end of the scrape that is under way."""
+        self._is_closed = True
+        if isinstance(self._fetch, KeepsConnection):
+            self._fetch.close()
 
     def _attempt(self, at: Instant) -> tuple[Page, ScrapeResult]:
         start = self._seconds()
@@ -158,9 +195,8 @@ class ScrapeLoop:
             log.exception("scrape failed", extra={"job": self.target.job})
             reason, error = Reason.INTERNAL, f"internal error: {type(err).__name__}"
         else:
-            stored = len(page.values) + len(page.timed)
             duration = self._seconds() - start
-            return page, ScrapeResult(at, duration, True, "", None, page.scraped, page.added, stored)
+            return page, ScrapeResult(at, duration, True, "", None, page.scraped, page.added)
         duration = self._seconds() - start
         return Page(), ScrapeResult(at, duration, False, error, reason, scraped, added)
 
@@ -173,17 +209,24 @@ class ScrapeLoop:
         check_bounds(answer.body, self.options.body_size_limit)
         return self._reader.read(answer.body, format_of(answer.content_type, self.options.fallback_scrape_protocol))
 
-    def _write(self, at: Instant, page: Page, result: ScrapeResult) -> None:
+    def _write(self, at: Instant, page: Page, result: ScrapeResult) -> int:
+        """Write a row, and return how many samples of the page were dropped because of their time."""
         report = (float(result.up), result.duration, float(result.scraped), float(result.scraped), float(result.added))
         if not result.up:
             self._block.append(at, self._report, report)
-            return
+            return 0
         if page.series is not self._row.series:
             columns = [self._block.column(series.labels, counter=series.counter) for series in page.series]
             self._row = _Row(page.series, columns + self._report)
-        self._block.append(at, self._row.columns, [*page.values, *report])
-        self._timed.append(at, page.timed)
+        written = self._block.append(at, self._row.columns, [*page.values, *report])
         self.metadata = page.families
+        return self._timed.append(at, page.timed) + (0 if written else len(page.values))
+
+
+def _not_stored(samples: int) -> str:
+    if not samples:
+        return ""
+    return f"{samples} samples not stored: their time is not after the newest, or far ahead (is a clock wrong?)"
 
 
 def _ingest(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from monitor.model.instant import MINUTE, Instant
 from monitor.model.labels import Labels
 from monitor.scrape.appender import Appender, Owner, Storage
-from monitor.scrape.shape import Timed
+from monitor.scrape.shape import Series, Timed
 
 # reference: Prometheus, scrape/scrape.go maxAheadTime; promql/engine.go defaultLookbackDelta.
 _MOST_AHEAD = 10 * MINUTE
@@ -23,6 +23,7 @@ class _Writer:
     owner: Owner
     appender: Appender
     seen: Instant
+    newest: Instant | None = None
 
 
 class TimedSeries:
@@ -33,18 +34,22 @@ class TimedSeries:
         self._owner = owner
         self._writers: dict[Labels, _Writer] = {}
 
-    def append(self, at: Instant, samples: Iterable[Timed]) -> None:
-        """Write the samples of the scrape at `at`; those out of order or too far ahead are dropped."""
+    def append(self, at: Instant, samples: Iterable[Timed]) -> int:
+        """Write the samples of the scrape at `at`; returns how many were out of order or too far ahead, and dropped."""
+        dropped = 0
         for series, value, own in samples:
             writer = self._writers.get(series.labels)
             if writer is None:
                 owner = (self._owner, series.labels)
                 writer = self._writers[series.labels] = _Writer(owner, self._storage.block(owner), at)
             writer.seen = at
-            if own <= at + _MOST_AHEAD:
-                column = writer.appender.column(series.labels, counter=series.counter)
-                writer.appender.append(own, (column,), (value,))
+            dropped += own != writer.newest and not _written(writer, series, value, own, until=at + _MOST_AHEAD)
         self._end(at, before=at - _LOOKBACK)
+        return dropped
+
+    def take_over(self, old: "TimedSeries") -> None:
+        """Go on with what `old` has written: whatever the target does not expose any more ends here."""
+        self._writers = old._writers  # noqa: SLF001 - the same class
 
     def end(self, at: Instant) -> None:
         """The target is gone."""
@@ -53,3 +58,13 @@ class TimedSeries:
     def _end(self, at: Instant, *, before: Instant) -> None:
         for labels in [labels for labels, writer in self._writers.items() if writer.seen < before]:
             self._storage.end(self._writers.pop(labels).owner, at)
+
+
+def _written(writer: _Writer, series: Series, value: float, own: Instant, *, until: Instant) -> bool:
+    if own > until:
+        return False
+    column = writer.appender.column(series.labels, counter=series.counter)
+    if not writer.appender.append(own, (column,), (value,)):
+        return False
+    writer.newest = own
+    return True

@@ -143,21 +143,30 @@ class Block:
         Handing over the very same `present` object as last time is the fast case. Returns False, and writes nothing,
         when `at` is not after the newest row: time never runs backwards in storage.
         """
-        newest = self.newest_time
-        if newest is not None and at <= newest:
-            return False
         with self._writing:
-            row = self.next_row
-            if present is not self._present:
-                self._change(row, present, values)
-            for column, value, last in zip(present, values, self._lasts, strict=True):
-                if value < last and column.counter:
-                    column.resets.append(row)
-                column.view[0].append(value)
-            self._lasts = values
-            self.next_row = row + 1
-            self.view[0].append(at)
+            newest = self.newest_time
+            if newest is not None and at <= newest:
+                return False
+            self._append(at, present, values)
         return True
+
+    def end(self, at: Instant) -> None:
+        """All series are over at `at`, or right behind the newest row: each gets a staleness marker."""
+        with self._writing:
+            newest = self.newest_time
+            self._append(at if newest is None else max(at, newest + 1), (), ())
+
+    def _append(self, at: Instant, present: Sequence[Column], values: Sequence[float]) -> None:
+        row = self.next_row
+        if present is not self._present:
+            self._change(row, present, values)
+        for column, value, last in zip(present, values, self._lasts, strict=True):
+            if value < last and column.counter:
+                column.resets.append(row)
+            column.view[0].append(value)
+        self._lasts = values
+        self.next_row = row + 1
+        self.view[0].append(at)
 
     def _add(self, column: Column) -> None:
         self._adopt(column)
@@ -187,6 +196,8 @@ class Block:
                 for column in self.columns.values():
                     column.prune(base + cut)
                 self.view = (times[cut:], base + cut)
+            if not self.view[0]:
+                self._let_go()
             return self._drop_ended()
 
     def shift(self, by: Duration) -> None:
@@ -194,6 +205,12 @@ class Block:
         with self._writing:
             times, base = self.view
             self.view = (array("q", [at + by for at in times]), base)
+
+    def _let_go(self) -> None:
+        """Nothing has been written for so long that no row is left: what was there then may never come again."""
+        for column in self._present:
+            column.live = False
+        self._present = self._lasts = ()
 
     def _drop_ended(self) -> list[Column]:
         gone = [column for column in self.columns.values() if column.is_over]

@@ -47,8 +47,7 @@ class Window:
             block = self._blocks.get(owner)
             self._ended.add(owner)
         if block is not None:
-            newest = block.newest_time
-            block.append(at if newest is None else max(at, newest + 1), (), ())
+            block.end(at)
 
     def owners(self) -> tuple[Hashable, ...]:
         with self._lock:

@@ -1,13 +1,13 @@
 """The loop of one target, scrape by scrape."""
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import count
 
 import pytest
 
-from monitor.model.instant import MINUTE, Instant
+from monitor.model.instant import HOUR, MINUTE, Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import equal
 from monitor.model.sample import MetricType, is_stale
@@ -79,7 +79,7 @@ def test_a_scrape_writes_the_page_and_what_it_has_to_say_of_itself() -> None:
         [2, 3],
         [2, 1],
     ]
-    assert life.results[1] == ScrapeResult(2000, 0.25, up=True, scraped=3, added=1, stored=3)
+    assert life.results[1] == ScrapeResult(2000, 0.25, up=True, scraped=3, added=1)
 
 
 def test_a_failed_scrape_is_up_0_and_all_series_stale_once() -> None:
@@ -150,7 +150,7 @@ def test_only_what_is_wanted_is_stored_but_all_is_counted_and_checked() -> None:
     assert life.line("a") == [1, "stale"]
     assert life.line("b") == []
     assert life.line("scrape_samples_scraped") == [2, 1]
-    assert (life.results[0].scraped, life.results[0].stored) == (2, 1)
+    assert life.results[0].scraped == 2
 
 
 def test_what_is_wanted_may_change_with_a_reload() -> None:
@@ -203,8 +203,11 @@ def test_a_limit_fails_the_scrape(options: ScrapeOptions, error: str) -> None:
 def test_time_never_runs_backwards() -> None:
     life = Life("a 1\n", "a 2\n")
     life.fetch.answers = ["a 3\n", "a 4\n"]
-    life.loop.scrape(2000)
-    life.loop.scrape(3000)
+    late = life.loop.scrape(2000)
+    assert (late.dropped, late.up) == (1, True)
+    assert life.loop.health.last_error.startswith("1 samples not stored: their time is not after the newest, or far")
+    good = life.loop.scrape(3000)
+    assert (good.dropped, life.loop.health.last_error) == (0, "")
     assert life.samples("a") == {1: 1, 2: 2, 3: 4}
 
 
@@ -214,6 +217,48 @@ def test_a_target_that_is_gone_leaves_only_stale_series() -> None:
     assert life.samples("a") == {1: 1, 5: "stale"}
     assert life.samples("up") == {1: 1, 5: "stale"}
     assert life.samples("b") == {0: 1, 5: "stale"}
+
+
+@dataclass
+class InterruptedFetch:
+    """Something else happens while the page is on its way."""
+
+    page: str
+    interrupt: Callable[[], None]
+    closed: int = 0
+
+    def __call__(self) -> Answer:
+        self.interrupt()
+        return Answer(self.page.encode(), "text/plain")
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_target_that_is_removed_while_its_page_is_on_its_way_stays_ended_and_its_connection_closed() -> None:
+    window = Window()
+    fetch = InterruptedFetch("a 1\nb 1 500\n", lambda: None)
+    loop = ScrapeLoop(TARGET, ScrapeOptions(), window, fetch)
+    loop.scrape(1000)
+    fetch.page, fetch.interrupt = "a 2\nb 2 7000\nc 1 7000\n", lambda: loop.stop(5000)
+    result = loop.scrape(4000)
+    assert result.dropped == 0
+    assert fetch.closed == 2
+    assert "c" not in window.names()
+    window.prune(10 * HOUR)
+    assert (window.size(), window.owners()) == ((0, 0), ())
+
+
+def test_a_target_that_is_scraped_in_another_way_goes_on_with_its_timed_series_and_ends_them_in_time() -> None:
+    window, fetch = Window(), FakeFetch(["a 1\nb 1 500\n"])
+    old = ScrapeLoop(TARGET, ScrapeOptions(), window, fetch)
+    old.scrape(1000)
+    new = ScrapeLoop(TARGET, ScrapeOptions(sample_limit=10), window, FakeFetch(["a 2\n"] * 3))
+    new.take_over(old)
+    for at in (2000, 6 * MINUTE, 12 * MINUTE):
+        new.scrape(at)
+        window.prune(at + window.retention)
+    assert window.owners() == (new.owner,)
 
 
 # --- timestamps in the page
@@ -235,6 +280,12 @@ def test_a_timestamp_far_ahead_or_out_of_order_is_dropped() -> None:
     life = Life("a 1 900\n", "a 2 800\n", f"a 3 {ahead}\n", f"a 4 {ahead + 1001}\n", "a 5 99999999999999\n")
     assert life.samples("a") == {0: 1, ahead // 1000: 3}
     assert life.line("up") == [1] * 5
+    assert [result.dropped for result in life.results] == [0, 1, 0, 1, 1]
+
+
+def test_a_sample_that_is_exposed_again_with_the_same_timestamp_is_not_dropped() -> None:
+    life = Life("a 1 900\n", "a 1 900\n", "a 1 800\n")
+    assert [result.dropped for result in life.results] == [0, 0, 1]
 
 
 def test_timed_series_that_are_gone_take_no_room_for_ever() -> None:

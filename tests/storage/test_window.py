@@ -1,6 +1,7 @@
 """The window against a plain model: a dictionary of samples for each series."""
 
 import threading
+import time
 import weakref
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,7 +13,7 @@ from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher, MatchType, equal
 from monitor.model.sample import STALE, is_stale
-from monitor.storage.column import Column
+from monitor.storage.column import Block, Column
 from monitor.storage.window import Window
 
 NAMES = ("a", "b", "c")
@@ -233,3 +234,38 @@ def test_labels_that_never_come_again_are_forgotten_with_their_series() -> None:
         window.prune(at)
     del texts
     assert sum(value() is not None for value in values) < 3000
+
+
+def test_of_two_rows_of_the_same_time_that_are_written_at_once_one_is_refused() -> None:
+    inside, outcome = threading.Event(), list[bool]()
+
+    def adopt(_: Column) -> None:
+        if waiting.is_set():
+            inside.set()
+            time.sleep(0.1)
+
+    waiting, block = threading.Event(), Block(adopt)
+    column = block.column(series("a"))
+    block.prune(0)
+    waiting.set()
+    first = threading.Thread(target=lambda: outcome.append(block.append(SECOND, (column,), (1.0,))))
+    first.start()
+    assert inside.wait(5)
+    outcome.append(block.append(SECOND, (column,), (2.0,)))
+    first.join()
+    assert sorted(outcome) == [False, True]
+    assert list(block.view[0]) == [SECOND]
+
+
+def test_series_of_which_no_row_is_left_are_forgotten_and_may_come_back() -> None:
+    window = Window(retention=MINUTE)
+    block = window.block("target")
+    columns = [block.column(series("a"), counter=True)]
+    block.append(SECOND, columns, [5.0])
+    window.prune(HOUR)
+    assert window.size() == (0, 0)
+    block.append(HOUR, columns, [3.0])
+    block.append(HOUR + SECOND, columns, [4.0])
+    column = one(window, "a")
+    assert column is not None
+    assert (list(column.view[0]), column.gaps, column.resets) == ([3.0, 4.0], [], [])
