@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +170,7 @@ class Database:
     def letters(self) -> list[LetterRow]:
         """Return what waits, the oldest first."""
         rows = self._read("SELECT id, integration, body, attempts, diverted FROM outbox ORDER BY number")
-        return [LetterRow(*rest, bool(diverted)) for *rest, diverted in rows]
+        return [replace(LetterRow(*row), diverted=bool(row[-1])) for row in rows]
 
     def dead_letters(self) -> list[DeadRow]:
         """Return what was given up, the newest first."""
