@@ -57,13 +57,13 @@ class Running:
             successor = successors.get(loop.owner)
             if successor is None:
                 loop.stop(now)
+            elif successor is not loop:
+                successor.take_over(loop)
         appender = self.parts.appender
         appender.retire(appender.owners - self.parts.manager.owners, now)
 
     def move(self, by: Duration, stopping: threading.Event) -> None:
         """
-            elif successor is not loop:
-                successor.take_over(loop)
         Go on as if the clock had always been what it is now: samples, alerts, groups and letters move along.
 
         So a step in either direction makes no hole, no burst, and no alert that nobody deserves. Scrapes that are
@@ -87,15 +87,19 @@ class Running:
             stack.callback(lasting.server.stop)
             stack.callback(self._empty_lanes)
             stack.callback(self._save_window)
+            stack.callback(self._close_connections)
             stack.callback(lasting.workers.stop)
             stack.callback(self.timetable.stop)
 
     def _timetable(self) -> Timetable:
         return Timetable(self.pipeline, self.lasting.workers, self._save_window)
 
-            stack.callback(self._close_connections)
     def _save_window(self) -> None:
         self.lasting.state.save_window(self.pipeline.window, self.pipeline.clock.now())
+
+    def _close_connections(self) -> None:
+        for loop in self.pipeline.loops:
+            loop.close()
 
     def _wait_for_scrapes(self, stopping: threading.Event) -> None:
         # A row that is written after its block has moved would stand in the future, and refuse all that follow.
@@ -103,10 +107,6 @@ class Running:
         for _ in range(round(to_seconds(longest) / IDLE_SECONDS)):
             if self.lasting.workers.is_idle():
                 return
-    def _close_connections(self) -> None:
-        for loop in self.pipeline.loops:
-            loop.close()
-
             stopping.wait(IDLE_SECONDS)
 
     def _empty_lanes(self) -> None:
