@@ -23,7 +23,8 @@ def labels_text(labels: Labels) -> str:
 
 
 def labels_of(pairs: Any) -> Labels:
-    return Labels.of((str(name), str(value)) for name, value in pairs)
+    """Return labels or annotations as they were written: an empty annotation is one, and not missing."""
+    return Labels(sorted((str(name), str(value)) for name, value in pairs))
 
 
 def entry_text(entry: Entry) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monitor.clock import Clock
+from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.nflog import NotificationLog
 from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
@@ -29,7 +30,11 @@ HOLE: Duration = MINUTE + 10 * SECOND
 
 @dataclass(frozen=True)
 class State:
-    """The state folder of a daemon, which is its own. Everything but `open` goes on when the disk does not."""
+    """
+    The state folder of a daemon, which is its own, and what was read from it. All but `open` goes on without the disk.
+
+    `letters` are deliveries that wait, with the attempts that were begun; `down_at` is when rules were last evaluated.
+    """
 
     folder: Path
     lock: FolderLock
@@ -38,6 +43,8 @@ class State:
     log: NotificationLog
     silences: Silences
     incidents: tuple[Incident, ...]
+    letters: tuple[tuple[Delivery, int], ...]
+    down_at: Instant | None
 
     @classmethod
     def open(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
@@ -80,10 +87,11 @@ class State:
         try:
             journal = Journal(database, metrics.state_failures.inc)
             entries = NotificationLog(dict(journal.notification_log(clock.now())))
-            list(journal.letters())
+            letters, down_at = tuple(journal.letters()), journal.evaluated()
             silences = Silences(journal.silences(), journal)
             incidents = tuple(journal.incidents())
-            return cls(folder, lock, journal, tuple(journal.alerts()), entries, silences, incidents)
+            alerts = tuple(journal.alerts())
+            return cls(folder, lock, journal, alerts, entries, silences, incidents, letters, down_at)
         except BaseException:
             database.close()
             raise
@@ -91,11 +99,10 @@ class State:
     def restore(self, pipeline: Pipeline, now: Instant) -> None:
         """Put samples, alerts and letters of the earlier life into a pipeline that has not begun."""
         newest = self._load_window(pipeline, now)
-        down_at = self.journal.evaluated()
-        if down_at is not None:
+        if self.down_at is not None:
             blind = BLIND if newest is None else HOLE if now - newest > 30 * SECOND else 0
-            pipeline.dispatcher.insert(pipeline.manager.restore(self.alerts, down_at, now, now + blind), now)
-        for delivery, attempts in self.journal.letters():
+            pipeline.dispatcher.insert(pipeline.manager.restore(self.alerts, self.down_at, now, now + blind), now)
+        for delivery, attempts in self.letters:
             pipeline.outbox.put(delivery, now, attempts)
 
     def save_window(self, window: Window, now: Instant) -> None:

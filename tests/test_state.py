@@ -95,3 +95,20 @@ def test_an_alert_that_fires_on_over_a_restart_is_not_told_again(tmp_path: Path)
         with house.life() as pipeline:
             house.live(pipeline, *levels)
     assert house.notifier.heard == ["fires"]
+
+
+def test_what_was_read_at_the_start_is_restored_though_the_disk_fails_right_after(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    with house.life() as pipeline:
+        house.live(pipeline, 1, 1)
+    config = load(tmp_path / "monitor.yaml")
+    metrics = Metrics(CollectorRegistry(), "test")
+    builder = Builder(house.clock, Window(), metrics)
+    parts = builder.build(config)
+    state = State.open(config.storage.path, house.clock, metrics)
+    pipeline = builder.assemble(parts, Dispatcher(config.route, parts.integrations), lambda _: None, state.journal)
+    state.close()
+    state.restore(pipeline, house.clock.now())
+    assert [
+        alert.state for group in pipeline.manager.groups for rule in group.alerting for alert in rule.active.values()
+    ]
