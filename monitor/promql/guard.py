@@ -5,24 +5,18 @@ The library ends the process on an expression that nests too deeply, takes some 
 refuses some that Prometheus takes: those are bounded, or written in another form, here.
 """
 
-import re
 from collections.abc import Sequence
 
-from monitor.model.instant import DurationError, format_duration, parse_duration
+from monitor.model.instant import format_duration, parse_duration
 from monitor.model.labels import quoted
 from monitor.promql.error import refused
 from monitor.promql.lex import Kind, Token
-from monitor.promql.values import OCTAL
+from monitor.promql.values import OCTAL, number, unsigned
 
 LENGTH = 64 * 1024
 # The library needs some 3,000 levels to overflow 8 MB of stack; the evaluation needs a few Python frames a level.
 DEPTH = 150
 _WORD_OPERATORS = frozenset({"and", "or", "unless", "atan2"})
-_DECIMAL = re.compile(
-    r"[0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?([eE][+-]?[0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*([eE][+-]?[0-9]+)?"
-)
-_HEXADECIMAL = re.compile(r"0[xX](_?[0-9a-fA-F])+")
-_HEXADECIMAL_SUM = re.compile(r"^0[xX].*[+-]")
 
 
 def check_length(text: str, limit: int = LENGTH) -> None:
@@ -57,10 +51,10 @@ def check_depth(found: Sequence[Token], limit: int = DEPTH) -> None:
 
 
 def check_numbers(found: Sequence[Token]) -> None:
-    """Raise PromqlError for a number that Prometheus reads as one, and the library as two."""
+    """Raise PromqlError for a number that is none, some of which the library takes for two, or for infinite."""
     for token in found:
-        if token.kind is Kind.NUMBER and _HEXADECIMAL_SUM.search(token.text):
-            raise refused(f"bad number or duration syntax: {token.text!r}", token.position)
+        if token.kind is Kind.NUMBER:
+            number(token)
 
 
 def rewrite(text: str, found: Sequence[Token]) -> str:
@@ -90,13 +84,8 @@ def _in_brackets(token: Token) -> str:
 
 
 def _number(text: str) -> str:
-    # reference: Prometheus 3.5, promql/parser/parse.go number(): an integer in Go's forms, else a float.
-    if OCTAL.fullmatch(text):
-        return str(int(text.replace("_", ""), 8))
-    if "_" in text and (_DECIMAL.fullmatch(text) or _HEXADECIMAL.fullmatch(text)):
-        return text.replace("_", "")
-    try:
-        # The library counts milliseconds in 32 bits, so days and hours are told too.
-        return format_duration(parse_duration(text)) if text.endswith("ms") else text
-    except DurationError:
-        return text
+    plain = text.replace("_", "")
+    if OCTAL.fullmatch(plain):
+        return f"{unsigned(plain):.0f}"
+    # The library counts milliseconds in 32 bits, so days and hours are told too.
+    return format_duration(parse_duration(plain)) if plain.endswith("ms") else plain

@@ -5,13 +5,19 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 
-from monitor.model.instant import Duration, DurationError, Instant, parse_duration
+from monitor.model.instant import Duration, Instant, parse_duration
 from monitor.promql.error import refused
 from monitor.promql.lex import Kind, Position, Token
 from monitor.promql.selector import Anchor
 
 _MOST = 2**63
-OCTAL = re.compile(r"0(_?[0-7])+")
+OCTAL = re.compile(r"0[0-7]+")
+# Between digits, and behind the x of a hexadecimal number.
+_UNDERSCORED = re.compile(
+    r"[0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?([eE][+-]?[0-9]+(_[0-9]+)*)?"
+    r"|\.[0-9]+(_[0-9]+)*([eE][+-]?[0-9]+(_[0-9]+)*)?"
+    r"|0[xX](_?[0-9a-fA-F])+"
+)
 
 
 def milliseconds(duration: timedelta) -> Duration:
@@ -50,18 +56,33 @@ def _instant(seconds: float, position: Position) -> Instant:
 
 def number(token: Token) -> float:
     """Return the value of a number, or of a duration in seconds. Raises PromqlError."""
-    text = token.text.replace("_", "")
+    if token.text.lower() in ("inf", "nan"):
+        return float(token.text)
+    if token.kind is not Kind.NUMBER:
+        raise refused(f"{token.text!r} is not a number", token.position)
     try:
-        if text.lower() in ("inf", "nan"):
-            return float(text)
-        if token.kind is not Kind.NUMBER:
-            raise refused(f"{token.text!r} is not a number", token.position)
-        if text.lower().startswith("0x"):
-            return float(int(text, 16))
-        if OCTAL.fullmatch(token.text):
-            return float(int(text, 8))
-        if text[-1].isalpha():
-            return parse_duration(text) / 1000
-        return float(text)
-    except (DurationError, ValueError, OverflowError) as err:
-        raise refused(f"bad number or duration syntax: {token.text!r}", token.position) from err
+        return _value(token.text)
+    except (ValueError, OverflowError) as err:
+        raise refused(f'bad number or duration syntax: "{token.text}"', token.position) from err
+
+
+def _value(text: str) -> float:
+    if "_" in text and not _UNDERSCORED.fullmatch(text):
+        raise ValueError("an underscore in the wrong place")
+    plain = text.replace("_", "")
+    is_duration = plain[-1].isalpha() and not plain.lower().startswith("0x")
+    # What is no duration is a ValueError too.
+    return parse_duration(plain) / 1000 if is_duration else unsigned(plain)
+
+
+def unsigned(text: str) -> float:
+    """Return the value of a number without underscores. Raises ValueError."""
+    # reference: Prometheus 3.5, promql/parser/parse.go number(): an integer in Go's forms, else a float.
+    base = 16 if text.lower().startswith("0x") else 8 if OCTAL.fullmatch(text) else 0
+    whole = int(text, base) if base else _MOST
+    if whole < _MOST:
+        return float(whole)
+    found = float(text)
+    if math.isinf(found):
+        raise ValueError("value out of range")
+    return found
