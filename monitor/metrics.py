@@ -19,6 +19,7 @@ class Metrics:
         self._scrapes(registry)
         self._rules(registry)
         self._notifications(registry)
+        self._heartbeats(registry)
         self._life(registry)
         self._integrations: frozenset[str] = frozenset()
 
@@ -112,6 +113,18 @@ class Metrics:
             "vllm_monitor_api_limited",
             "Posted alerts and silences that were refused because there are too many.",
             ["kind"],
+            registry=registry,
+        )
+
+    def _heartbeats(self, registry: CollectorRegistry) -> None:
+        self.heartbeats = Counter("vllm_monitor_heartbeats", "Signs of life that were tried.", registry=registry)
+        self.heartbeats_failed = Counter(
+            "vllm_monitor_heartbeats_failed", "Signs of life that did not arrive.", ["reason"], registry=registry
+        )
+        self.heartbeats_withheld = Counter(
+            "vllm_monitor_heartbeats_withheld",
+            "Signs of life that were not given because something is wrong.",
+            ["reason"],
             registry=registry,
         )
 

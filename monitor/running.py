@@ -5,6 +5,7 @@ import logging
 import threading
 from dataclasses import dataclass
 
+from monitor.beating import Beating
 from monitor.build import Parts
 from monitor.dispatching import Dispatching
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
@@ -41,6 +42,8 @@ class Running:
         self.lasting = lasting
         self.parts = parts
         self.pipeline = pipeline
+        heartbeat = parts.config.heartbeat
+        self._beating = Beating(heartbeat, pipeline, lasting.workers) if heartbeat is not None else None
         self.timetable = self._timetable()
         pipeline.metrics.ticks_failed.labels(CLOCK)
 
@@ -92,7 +95,7 @@ class Running:
             stack.callback(self.timetable.stop)
 
     def _timetable(self) -> Timetable:
-        return Timetable(self.pipeline, self.lasting.workers, self._save_window)
+        return Timetable(self.pipeline, self.lasting.workers, self._save_window, self._beating)
 
     def _save_window(self) -> None:
         self.lasting.state.save_window(self.pipeline.window, self.pipeline.clock.now())

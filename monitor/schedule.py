@@ -15,8 +15,8 @@ from monitor.model.instant import Duration, Instant, slot_at_or_before, to_secon
 
 log = logging.getLogger(__name__)
 
-SCRAPE, EVALUATE, NOTIFY, SAVE = "scrape", "evaluate", "notify", "save"
-PARTS = (SCRAPE, EVALUATE, NOTIFY, SAVE)
+SCRAPE, EVALUATE, NOTIFY, SAVE, HEARTBEAT = "scrape", "evaluate", "notify", "save", "heartbeat"
+PARTS = (SCRAPE, EVALUATE, NOTIFY, SAVE, HEARTBEAT)
 
 
 class Schedule:

@@ -4,11 +4,12 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Protocol
 
 from monitor.arrival import Arrivals
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
 from monitor.pipeline import Pipeline
-from monitor.schedule import EVALUATE, NOTIFY, PARTS, SAVE, SCRAPE, Schedule
+from monitor.schedule import EVALUATE, HEARTBEAT, NOTIFY, PARTS, SAVE, SCRAPE, Schedule
 from monitor.scrape.target import ScrapeLoop
 from monitor.workers import Workers
 
@@ -20,19 +21,33 @@ FLUSH = "flush"
 SAVE_EVERY: Duration = MINUTE
 
 
+class Beating(Protocol):
+    """Gives a sign of life at every tick, if there is cause to."""
+
+    @property
+    def interval(self) -> Duration: ...
+
+    def tick(self, now: Instant) -> None:
+        """Never waits for anybody."""
+        ...
+
+
 class Timetable:
     """
     Drives a pipeline in real time, from `start` to `stop`.
 
     Scrapes run on workers, side by side; the rules of a slot as soon as its scrapes are in; notifications at once
-    behind the rules, and by a timer where a group waits. `save` is called every minute.
+    behind the rules, and by a timer where a group waits. `save` is called every minute, `beating` as often as it likes.
     The workers outlive the timetable, so that a target whose scrape is still under way is not scraped beside it.
     """
 
-    def __init__(self, pipeline: Pipeline, workers: Workers, save: Callable[[], None]) -> None:
+    def __init__(
+        self, pipeline: Pipeline, workers: Workers, save: Callable[[], None], beating: Beating | None = None
+    ) -> None:
         self._pipeline = pipeline
         self._workers = workers
         self._save = save
+        self._beating = beating
         self._now = pipeline.clock.now
         metrics = pipeline.metrics
         for part in PARTS:
@@ -54,6 +69,8 @@ class Timetable:
         for interval in sorted(self._pipeline.manager.intervals):
             self._schedule.every(interval, EVALUATE, partial(self._evaluate, interval))
         self._schedule.every(SAVE_EVERY, SAVE, lambda _: self._save())
+        if self._beating is not None:
+            self._schedule.every(self._beating.interval, HEARTBEAT, self._beating.tick)
         self._schedule.start()
 
     def stop(self) -> None:

@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "schedule": GROUND,
     "arrival": GROUND,
     "clockwatch": GROUND,
+    "beating": MIDDLE | {"config", "dispatch", "notify", "pipeline", "workers"},
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }
 TOP = ("build", "running", "app", "commands", "cli")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.receiving import ReceiverConfig
 from monitor.config.scraping import ScrapeConfig
 from monitor.dispatch.inhibit import InhibitRule
@@ -31,4 +32,5 @@ class Config:
     web: WebConfig
     inhibit_rules: tuple[InhibitRule, ...] = ()
     time_intervals: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
+    heartbeat: HeartbeatConfig | None = None
     warnings: tuple[Mistake, ...] = ()

@@ -9,6 +9,7 @@ from monitor.config import checks, not_yet
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.inhibition import inhibit_rules, shipped_inhibit_rules
 from monitor.config.intervals import TimeIntervalsSection
 from monitor.config.receiving import ReceiverConfig
@@ -42,6 +43,7 @@ class _Top(Section):
     receivers: tuple[Any, ...] = ()
     inhibit_rules: tuple[Any, ...] = ()
     time_intervals: tuple[Any, ...] = ()
+    heartbeat: Any = None
     storage: Any = None
     web: Any = None
 
@@ -99,6 +101,7 @@ class _Reader:
             web=self.report.read(WebConfig, ("web",)) or WebConfig(),
             inhibit_rules=inhibit_rules(self.report) if self._given("inhibit_rules") else shipped_inhibit_rules(),
             time_intervals=self._time_intervals(),
+            heartbeat=self.report.read(HeartbeatConfig, ("heartbeat",)) if self._given("heartbeat") else None,
         )
         checks.files_exist(self.report, self._folder)
         return replace(config, warnings=tuple(sorted(self.report.mistakes)))

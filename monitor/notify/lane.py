@@ -35,12 +35,14 @@ class Letter:
     """
     A delivery that waits; `not_before` is when its next attempt may be made.
 
+    `since` is when there was first something to tell of its group that has not been told.
     `doubtful`: an attempt has been made of which nobody knows how it ended.
     """
 
     delivery: Delivery
     not_before: Instant
     attempts: int = 0
+    since: Instant = 0
     doubtful: bool = False
 
     @property
@@ -103,7 +105,8 @@ class Lane:
             else:
                 self._letters.remove(older)
                 # News is worth a knock at once, but it does not make the receiver any healthier.
-                letter = replace(letter, attempts=letter.attempts + older.attempts)
+                attempts, since = letter.attempts + older.attempts, min(letter.since, older.since)
+                letter = replace(letter, attempts=attempts, since=since)
             self._letters.append(letter)
             self.changed.notify()
         if older is not None:
@@ -119,10 +122,17 @@ class Lane:
         with self.changed:
             return len(self._letters)
 
+    def failing_since(self) -> Instant | None:
+        """Return since when there is something that could not be told when it was tried, or None when there is not."""
+        with self.changed:
+            return min((one.since for one in self._letters if one.attempts), default=None)
+
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: what waits, waits no longer and no shorter for it."""
         with self.changed:
-            moved = {id(one): replace(one, not_before=one.not_before + by) for one in self._letters}
+            moved = {
+                id(one): replace(one, not_before=one.not_before + by, since=one.since + by) for one in self._letters
+            }
             self._under_way = moved.get(id(self._under_way), self._under_way) if self._under_way else None
             self._letters = [moved[id(one)] for one in self._letters]
             self._quiet_until += by

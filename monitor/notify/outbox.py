@@ -50,7 +50,7 @@ class Outbox:
         if lane is None:
             self._ledger.settle(delivery.notification.id)
             return
-        lane.put(Letter(delivery, now, attempts, doubtful=attempts > 0))
+        lane.put(Letter(delivery, now, attempts, delivery.notification.now, doubtful=attempts > 0))
 
     def next_due(self) -> Instant | None:
         """Return when the next attempt of any lane may be made, or None when all are empty."""
@@ -59,6 +59,11 @@ class Outbox:
     def waiting(self) -> dict[str, int]:
         """Return how many deliveries wait in each lane."""
         return {name: lane.waiting() for name, lane in self._lanes.items()}
+
+    def failing_since(self) -> Instant | None:
+        """Return since when there is something that could not be told when it was tried, or None."""
+        since = (lane.failing_since() for lane in self._lanes.values())
+        return min((one for one in since if one is not None), default=None)
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""

@@ -7,6 +7,7 @@ import pytest
 
 from monitor.config import flags
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection
 from monitor.config.pagerduty import PagerDutyConfig
@@ -37,6 +38,7 @@ SECTIONS: dict[str, type[Section]] = {
     "http_config": HttpConfig,
     "pagerduty_configs": PagerDutyConfig,
     "console_configs": ConsoleConfig,
+    "heartbeat": HeartbeatConfig,
     "storage": StorageConfig,
     "web": WebConfig,
 }

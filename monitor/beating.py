@@ -1,0 +1,67 @@
+"""The heartbeat of a daemon at work: what is looked at, and what is counted."""
+
+import logging
+
+from monitor.config.heartbeat import HeartbeatConfig
+from monitor.config.secret import revealed
+from monitor.dispatch.notification import NotifyError
+from monitor.model.instant import Duration, Instant
+from monitor.notify.heartbeat import Heartbeat, Rhythm, Verdict, judge
+from monitor.notify.secret import Secret
+from monitor.pipeline import Pipeline
+from monitor.workers import Workers
+
+log = logging.getLogger(__name__)
+
+KEY = "heartbeat"
+
+
+class Beating:
+    """
+    Gives a sign of life at every tick, unless something is wrong.
+
+    The request is made by a worker: whatever becomes of it, no tick waits for it, and no second one is made beside it.
+    """
+
+    def __init__(self, config: HeartbeatConfig, pipeline: Pipeline, workers: Workers) -> None:
+        self.interval: Duration = config.interval
+        self._stuck_after = config.stuck_after
+        self._heartbeat = Heartbeat(Secret(revealed(config.url), config.url_file), config.method)
+        self._pipeline = pipeline
+        self._workers = workers
+        self._last = Verdict.ALIVE
+        self._failed = False
+
+    def tick(self, now: Instant) -> None:
+        """Decide, count, and have it sent."""
+        verdict = self._verdict(now)
+        if verdict is not self._last:
+            level = logging.INFO if verdict is Verdict.ALIVE else logging.ERROR
+            log.log(level, "heartbeat goes on" if verdict is Verdict.ALIVE else "no heartbeat", extra={"why": verdict})
+        self._last = verdict
+        if verdict is not Verdict.ALIVE:
+            self._pipeline.metrics.heartbeats_withheld.labels(verdict.value).inc()
+        elif not self._workers.submit(KEY, self._send):
+            self._pipeline.metrics.heartbeats_failed.labels("busy").inc()
+
+    def _verdict(self, now: Instant) -> Verdict:
+        pipeline = self._pipeline
+        scrapes = (Rhythm(loop.options.scrape_interval, loop.health.last_scrape) for loop in pipeline.loops)
+        evaluations = (Rhythm(group.interval, group.last_evaluation) for group in pipeline.manager.groups)
+        return judge(scrapes, evaluations, pipeline.outbox.failing_since(), self._stuck_after, now)
+
+    def _send(self) -> None:
+        metrics = self._pipeline.metrics
+        metrics.heartbeats.inc()
+        try:
+            self._heartbeat.send()
+        except NotifyError as err:
+            metrics.heartbeats_failed.labels(err.reason).inc()
+            # Once, not at every attempt: the counter has the rest.
+            log.log(logging.DEBUG if self._failed else logging.WARNING, "heartbeat not sent: %s", err)
+            self._failed = True
+        except Exception:  # a job of a worker must not raise
+            metrics.heartbeats_failed.labels("internal").inc()
+            log.exception("heartbeat failed unexpectedly")
+        else:
+            self._failed = False
