@@ -55,8 +55,8 @@ def alerts(data: bytes, now: Instant, resolve_timeout: Duration) -> Posted:
         _require(fields, ("labels",), f"{number}.")
         starts_at, ends_at = _instant(fields, "startsAt", "alerts"), _instant(fields, "endsAt", "alerts")
         alert = Alert(
-            labels=_labels(fields, "labels"),
-            annotations=_labels(fields, "annotations"),
+            labels=Labels.of(_pairs(fields, "labels")),
+            annotations=Labels(_pairs(fields, "annotations")),
             starts_at=starts_at or ends_at or now,
             ends_at=ends_at or now + resolve_timeout,
             generator_url=_text(fields, "generatorURL", "alerts"),
@@ -162,13 +162,14 @@ def _whole(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _labels(fields: Mapping[str, Any], key: str) -> Labels:
+def _pairs(fields: Mapping[str, Any], key: str) -> list[tuple[str, str]]:
+    """Return labels or annotations in order; of an annotation the empty text is one."""
     pairs = fields.get(key)
     if pairs is None:
-        return Labels()
+        return []
     if not isinstance(pairs, dict) or not all(isinstance(value, str) for value in pairs.values()):
         raise _unreadable("alerts", f"{key} is not an object of strings")
-    return Labels.of((_whole(name), _whole(value)) for name, value in pairs.items())
+    return sorted({_whole(name): _whole(value) for name, value in pairs.items()}.items())
 
 
 def _instant(fields: Mapping[str, Any], key: str, name: str) -> Instant:

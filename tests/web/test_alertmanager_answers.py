@@ -21,7 +21,7 @@ SPAN = '"startsAt":"2026-01-01T00:00:00Z","endsAt":"2099-01-01T00:00:00Z"'
 BY = '"createdBy":"me","comment":"why"'
 ALERTS = """[
     {"labels":{"alertname":"Down","severity":"critical","team":"x","empty":""},"startsAt":"2026-01-01T00:00:00Z",
-     "annotations":{"summary":"s"},"generatorURL":"http://g/x"},
+     "annotations":{"summary":"s","empty":""},"generatorURL":"http://g/x"},
     {"labels":{"alertname":"Slow","severity":"warning"},"startsAt":"2026-01-01T00:00:00Z","endsAt":"2099-01-01T00:00:00Z"},
     {"labels":{"alertname":"Slow","i":"2"},"startsAt":"2026-01-01T00:00:00.123456789Z","endsAt":"2099-01-01T00:00:00Z"},
     {"labels":{"alertname":"Over"},"startsAt":"2026-01-01T00:00:00Z","endsAt":"2026-01-02T00:00:00Z"}
