@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.nflog import LogKey
 from monitor.dispatch.notification import Looker, Notifier, NotifyError
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 
@@ -94,6 +95,8 @@ class Lane:
         self._moved: Duration = 0
         self._under_way: Letter | None = None
         self._successor: Lane | None = None
+        # Groups of which a lane before this one still tells something: what follows must wait for its end.
+        self._held: set[LogKey] = set()
         # Also held by whoever waits for a letter to come.
         self.changed = threading.Condition(threading.RLock())
 
@@ -140,9 +143,15 @@ class Lane:
             self.changed.notify()
 
     def hand_over(self, successor: "Lane | None") -> None:
-        """Give what waits to `successor`; an attempt under way ends here, and goes there too if it fails."""
+        """
+        Give what waits to `successor`; an attempt under way ends here, and goes there too if it fails.
+
+        Until then nothing newer of its group is told there.
+        """
         with self.changed:
             self._successor = successor
+            if successor is not None:
+                successor.hold(self._held | ({self._under_way.delivery.key} if self._under_way else set()))
             waiting = [letter for letter in self._letters if letter is not self._under_way]
             self._letters = [letter for letter in self._letters if letter is self._under_way]
             quiet_until = self._quiet_until
@@ -171,6 +180,8 @@ class Lane:
             if error is not None and not done:
                 # The clock may have been set during the attempt.
                 self._keep(letter, error, now + self._moved - moved)
+            if self._successor is not None:
+                self._successor.release(letter.delivery.key)
         if done:
             self._ledger.settle(letter.id)
         self._report(Attempt(letter.delivery, error, letter.attempts + 1))
@@ -181,7 +192,7 @@ class Lane:
         heads: dict[tuple[str, str], Letter] = {}
         for letter in self._letters:
             heads.setdefault(letter.delivery.key, letter)
-        return list(heads.values())
+        return [letter for key, letter in heads.items() if key not in self._held]
 
     def _attempt(self, letter: Letter) -> NotifyError | None:
         notification = letter.delivery.notification
@@ -211,6 +222,19 @@ class Lane:
             self._quiet_until = max(self._quiet_until, until)
             if self._successor is not None:
                 self._successor.keep_quiet(until)
+
+    def hold(self, keys: set[LogKey]) -> None:
+        """Tell nothing of these groups before they are released."""
+        with self.changed:
+            self._held |= keys
+
+    def release(self, key: LogKey) -> None:
+        """The attempt of an earlier lane at this group has ended."""
+        with self.changed:
+            self._held.discard(key)
+            if self._successor is not None:
+                self._successor.release(key)
+            self.changed.notify()
 
     def put_first(self, letter: Letter) -> None:
         """Take a letter that is older than all that wait here."""

@@ -271,6 +271,44 @@ def test_an_attempt_that_fails_after_two_reloads_goes_to_the_last_outbox() -> No
     assert len(successor.delivered) == 1
 
 
+@pytest.mark.parametrize("reloads", [1, 2])
+@pytest.mark.parametrize("error", [None, UNREACHABLE], ids=["arrives", "fails"])
+def test_over_a_reload_no_newer_word_of_a_group_overtakes_the_attempt_under_way(
+    error: NotifyError | None, reloads: int
+) -> None:
+    told: list[str] = []
+
+    class Noting:
+        """Notes what it is told."""
+
+        def notify(self, notification: Notification) -> None:
+            told.append(notification.id)
+
+    class HandingOver(Noting):
+        """Is replaced in the middle of its only attempt."""
+
+        def notify(self, notification: Notification) -> None:
+            older = old
+            for newer in replacements:
+                newer.take_over(older)
+                newer.deliver_due(MINUTE)
+                older = newer
+            replacements[-1].put(delivery(at=2), 0)
+            replacements[-1].deliver_due(MINUTE)
+            if error is not None:
+                raise error
+            super().notify(notification)
+
+    old, replacements = lane(HandingOver())[0], [lane(Noting())[0] for _ in range(reloads)]
+    old.put(delivery(), 0)
+    old.put(delivery(at=1, ended=True), 0)
+    old.put(delivery("other"), 0)
+    old.deliver_due(0)
+    replacements[-1].deliver_due(HOUR)
+    assert [one for one in told if one != "other0"] == ["g0", "g1", "g2"]
+    assert told.index("other0") == 0
+
+
 def test_the_receivers_word_is_obeyed_over_a_reload() -> None:
     old, _ = lane(FakeNotifier([LIMITED]))
     old.put(delivery("a"), 0)
