@@ -22,15 +22,22 @@ class Server:
 
     def __init__(self, app: Flask, host: str, port: int) -> None:
         self._map: dict[int, Any] = {}
-        self._server: Any = waitress.create_server(
-            app,
-            map=self._map,
-            host=host,
-            port=port,
-            threads=THREADS,
-            max_request_body_size=LARGEST_BODY_BYTES,
-            ident="vllm-monitor",
-        )
+        try:
+            self._server: Any = waitress.create_server(
+                app,
+                map=self._map,
+                host=host,
+                port=port,
+                threads=THREADS,
+                max_request_body_size=LARGEST_BODY_BYTES,
+                ident="vllm-monitor",
+            )
+        except BaseException:
+            # What could not be bound, and the addresses of the same name that could, have sockets and threads by now.
+            for dispatcher in {one.task_dispatcher for one in self._map.values() if hasattr(one, "task_dispatcher")}:
+                dispatcher.shutdown(timeout=PATIENCE_SECONDS)
+            wasyncore.close_all(self._map)
+            raise
         # A name such as localhost may stand for several addresses.
         several = getattr(self._server, "effective_listen", None)
         self.port: int = several[0][1] if several else self._server.effective_port

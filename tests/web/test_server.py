@@ -1,0 +1,23 @@
+"""The socket side of the HTTP server."""
+
+import gc
+import socket
+import threading
+import warnings
+from contextlib import closing
+
+import pytest
+from flask import Flask
+
+from monitor.web.server import Server
+
+
+def test_an_address_that_is_taken_leaves_neither_sockets_nor_threads_behind() -> None:
+    threads = threading.active_count()
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with pytest.raises(OSError, match="in use"):
+            Server(Flask("test"), "127.0.0.1", taken.getsockname()[1])
+        gc.collect()
+    assert [str(one.message) for one in warned] == []
+    assert threading.active_count() <= threads
