@@ -3,7 +3,7 @@
 import math
 
 from monitor.model.instant import Instant
-from monitor.model.labels import BUCKET, METRIC_NAME, quoted
+from monitor.model.labels import BUCKET, METRIC_NAME, Labels, quoted
 from monitor.promql.buckets import Histograms, fraction, histograms, quantile, rising
 from monitor.promql.lex import Position
 from monitor.promql.memo import Memo
@@ -18,6 +18,11 @@ def _distinct(series: Series) -> Histograms:
     found = histograms(series)
     check_distinct(tuple(found.labels))
     return found
+
+
+def _of_metric(labels: Labels) -> str:
+    name = labels.value(METRIC_NAME)
+    return f" for metric name {quoted(name)}" if name else ""
 
 
 class HistogramNode(VectorNode):
@@ -36,8 +41,8 @@ class HistogramNode(VectorNode):
         found = self._histograms.of(vector.series)
         for labels in found.malformed:
             run.warn(
-                f'bucket label "le" is missing or has a malformed value of {quoted(labels.value(BUCKET))} '
-                f"for metric name {quoted(labels.name)}",
+                f'bucket label "le" is missing or has a malformed value of {quoted(labels.value(BUCKET))}'
+                + _of_metric(labels),
                 self._position,
             )
         return found, vector
@@ -68,11 +73,10 @@ class HistogramQuantile(HistogramNode):
             return math.nan
         counts = histogram.counts(vector.values)
         if rising(counts):
-            name = vector.series[histogram.members[0][0]].value(METRIC_NAME)
             run.inform(
                 "input to histogram_quantile needed to be fixed for monotonicity (see "
-                f"https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile) "
-                f"for metric name {quoted(name)}",
+                "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile)"
+                + _of_metric(vector.series[histogram.members[0][0]]),
                 self._position,
             )
         return quantile(q, histogram.bounds, counts)

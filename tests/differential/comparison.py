@@ -9,7 +9,7 @@ from monitor.promql import Engine, PromqlError, parse
 
 _TOLERANCE = 1e-9
 _NOTHING = 1e-12
-_MONOTONIC = re.compile(r'(?<=#histogram_quantile\)) for metric name "[^"]*" \(\d+:\d+\)')
+_MONOTONIC = re.compile(r'(?<=#histogram_quantile\))( for metric name "[^"]*")? \(\d+:\d+\)')
 # Sums of squares of large values depend on the order of the series.
 _TOLERANCE_OF_SQUARES = 1e-6
 _QUANTILE = re.compile(r", got \S+")
@@ -52,10 +52,11 @@ def difference(query: str, mine: Answer, theirs: Answer) -> str | None:
 
 def _remarks(answer: Answer, remarks: str) -> set[str]:
     # In a range query 3.5 forgets the name after the first step, and takes the remark for that of another place.
+    # Newer ones say nothing of a name that is empty.
     # And of sort in a range query only newer ones remark that it is of no use.
     # A quantile that changes from step to step it names once, or as NaN.
     texts = [_MONOTONIC.sub("", text) for text in answer.get(remarks, ()) if "sort is ineffective" not in text]
-    return {_QUANTILE.sub("", text) for text in texts}
+    return {_QUANTILE.sub("", text).replace(' for metric name ""', "") for text in texts}
 
 
 def _results(query: str, left: Answer, right: Answer) -> str | None:

@@ -81,6 +81,8 @@ def test_histograms_answer_what_prometheus_answers() -> None:
             "histogram_quantile(0.5,\n (odd))",
             ['bucket label "le" is missing or has a malformed value of "x" for metric name "odd" (2:3)'],
         ),
+        # Newer than 3.5, which tells of a name that is not there.
+        ("histogram_quantile(0.5, sum(odd))", ['bucket label "le" is missing or has a malformed value of "" (1:25)']),
     ],
 )
 def test_remarks_say_what_is_doubtful_and_where(query: str, warnings: list[str]) -> None:
