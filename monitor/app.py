@@ -80,7 +80,8 @@ class App:
             undo.callback(server.stop)
             suppressed = self._metrics.suppressed
             dispatching = Dispatching(config, parts.integrations, state.log, state.silences, suppressed)
-            running = self._assemble(parts, Lasting(state, server, dispatching, Workers()))
+            running = self._assemble(parts, Lasting(state, server, dispatching, Workers(), self._builder.workspace))
+            self._builder.workspace.incidents.begin(state.incidents, state.journal)
             state.restore(running.pipeline, self._clock.now())
             undo.pop_all()
         self._running = running

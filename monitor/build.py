@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,14 @@ from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.notification import Notifier
 from monitor.embedded import EmbeddedQuery, WindowAppender, longest_reach, wanted_names
 from monitor.expressions import check_expr, check_template, expressions_of
+from monitor.facts import EngineFacts
 from monitor.jobs import options_of, targets_of
 from monitor.journal import Journal
 from monitor.metrics import Metrics
 from monitor.model.target import Target
 from monitor.notify.lane import Attempt
 from monitor.notify.outbox import Outbox
+from monitor.notify.slack.workspace import Workspace
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
 from monitor.promql import Engine, Limits
@@ -33,6 +36,9 @@ from monitor.storage.window import Window
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# What the numbers of a message may cost.
+FACTS_SAMPLES, FACTS_SECONDS = 1_000_000, 1.0
 
 TargetKey = tuple[Target, ScrapeOptions]
 
@@ -62,6 +68,12 @@ class Builder:
     window: Window
     metrics: Metrics
 
+    @cached_property
+    def workspace(self) -> Workspace:
+        """What the Slack bots of all configurations share, their incidents among it."""
+        limits = Limits(samples=FACTS_SAMPLES, seconds=FACTS_SECONDS)
+        return Workspace(self.clock.now, facts=EngineFacts(Engine(self.window, limits=limits)))
+
     def build(self, config: Config, old: Parts | None = None, console: "Console | None" = None) -> Parts:
         """
         Return the parts; a target that `old` scrapes in the same way goes on as it is.
@@ -76,7 +88,7 @@ class Builder:
         query = EmbeddedQuery(Engine(self.window, limits=RULE_LIMITS, default_subquery_step=step))
         appender = WindowAppender(self.window) if old is None else old.appender
         context = Context(query, appender, config.global_.external_labels, config.web.external_url)
-        integrations, notifiers = receivers_of(config, console)
+        integrations, notifiers = receivers_of(config, console, self.workspace)
         return Parts(
             config,
             self._loops(config, old.loops if old is not None else {}),

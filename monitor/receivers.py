@@ -16,44 +16,57 @@ from monitor.notify.http import Authorization, HttpOptions, Tls
 from monitor.notify.pagerduty import PagerDuty
 from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
+from monitor.notify.slack.channel import Channel
+from monitor.notify.slack.incident import Policy
+from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.webhook import SlackWebhook
+from monitor.notify.slack.workspace import Workspace
 from monitor.notify.webhook import Webhook
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def receivers_of(config: Config, console: "Console | None") -> tuple[dict[str, list[Integration]], dict[str, Notifier]]:
-    """Return the integrations of each receiver, by its name, and the notifier of each integration, by its name."""
+def receivers_of(
+    config: Config, console: "Console | None", workspace: Workspace
+) -> tuple[dict[str, list[Integration]], dict[str, Notifier]]:
+    """
+    Return the integrations of each receiver, by its name, and the notifier of each integration, by its name.
+
+    All bots share `workspace`.
+    """
     integrations: dict[str, list[Integration]] = {}
     notifiers: dict[str, Notifier] = {}
     for receiver in config.receivers:
         integrations[receiver.name] = []
-        for name, send_resolved, notifier in _notifiers(receiver, config, console):
+        for name, send_resolved, notifier in _notifiers(receiver, config, console, workspace):
             integrations[receiver.name].append(Integration(name, send_resolved))
             notifiers[name] = notifier
     return integrations, notifiers
 
 
 def _notifiers(
-    receiver: ReceiverConfig, config: Config, console: "Console | None"
+    receiver: ReceiverConfig, config: Config, console: "Console | None", workspace: Workspace
 ) -> Iterator[tuple[str, bool, Notifier]]:
     external_url = config.web.external_url
     for number, slack in enumerate(receiver.slack_configs):
-        yield f"{receiver.name}/slack[{number}]", slack.send_resolved, _slack(slack, config.global_.slack_base_url)
+        name = f"{receiver.name}/slack[{number}]"
+        yield name, slack.send_resolved, _slack(name, slack, config.global_.slack_base_url, workspace)
     for number, webhook in enumerate(receiver.webhook_configs):
         yield f"{receiver.name}/webhook[{number}]", webhook.send_resolved, _webhook(webhook, external_url)
     for number, pagerduty in enumerate(receiver.pagerduty_configs):
         yield f"{receiver.name}/pagerduty[{number}]", pagerduty.send_resolved, _pagerduty(pagerduty, external_url)
     for number, printed in enumerate(receiver.console_configs):
-        yield f"{receiver.name}/console[{number}]", printed.send_resolved, _console(console)
+        yield f"{receiver.name}/console[{number}]", printed.send_resolved, _console(console, workspace)
 
 
-def _slack(slack: SlackConfig, base_url: str) -> Notifier:
+def _slack(name: str, slack: SlackConfig, base_url: str, workspace: Workspace) -> Notifier:
     if slack.api_url is not None or slack.api_url_file is not None:
         return SlackWebhook(Secret(revealed(slack.api_url), slack.api_url_file))
     token = Secret(revealed(slack.bot_token), slack.bot_token_file)
-    return SlackBot(token, slack.channel, base_url=base_url)
+    channel = Channel(WebApi(token, base_url), slack.channel, workspace.pace, workspace.now)
+    policy = Policy(slack.flap_window, slack.digest_above, slack.send_resolved)
+    return SlackBot(name, channel, workspace, policy)
 
 
 def _webhook(webhook: WebhookConfig, external_url: str) -> Notifier:
@@ -91,10 +104,10 @@ def _pagerduty(given: PagerDutyConfig, external_url: str) -> Notifier:
     return PagerDuty(key, severities=given.severities, external_url=external_url, url=given.url)
 
 
-def _console(console: "Console | None") -> Notifier:
+def _console(console: "Console | None", workspace: Workspace) -> Notifier:
     # Imported here: memory that only a daemon at a terminal needs.
     from rich.console import Console
 
     from monitor.notify.console import ConsoleNotifier
 
-    return ConsoleNotifier(console or Console())
+    return ConsoleNotifier(console or Console(), workspace.facts)

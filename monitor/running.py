@@ -9,6 +9,7 @@ from monitor.beating import Beating
 from monitor.build import Parts
 from monitor.dispatching import Dispatching
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
+from monitor.notify.slack.workspace import Workspace
 from monitor.pipeline import Pipeline
 from monitor.state import State
 from monitor.timetable import Timetable
@@ -33,6 +34,7 @@ class Lasting:
     server: Server
     dispatching: Dispatching
     workers: Workers
+    workspace: Workspace
 
 
 class Running:
@@ -76,6 +78,7 @@ class Running:
         self._wait_for_scrapes(stopping)
         try:
             self.pipeline.shift(by)
+            self.lasting.workspace.shift(by)
         except Exception:  # a tick like the others: whatever this is, a daemon that stands still would be worse
             log.exception("not everything has moved with the clock")
             self.pipeline.metrics.ticks_failed.labels(CLOCK).inc()

@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "workers": set(),
     "web": MIDDLE | {"rules", "dispatch", "notify"},
     "jobs": {"model", "scrape", "config"},
+    "facts": MIDDLE | {"notify"},
     "receivers": {"config", "dispatch", "notify"},
     "expressions": {"promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},

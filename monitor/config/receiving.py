@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import ClassVar, Self
 
 from monitor.config import not_yet
-from monitor.config.fields import FilePath, SecretText, SecretUrl
+from monitor.config.fields import FilePath, PositiveDuration, SecretText, SecretUrl
 from monitor.config.general import GlobalConfig
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.webhook import WebhookConfig
-from monitor.yamldoc.kinds import Boolean, Text
+from monitor.notify.slack.incident import DIGEST_ABOVE, FLAP_WINDOW
+from monitor.yamldoc.kinds import Boolean, Count, Text
 from monitor.yamldoc.section import Section
 
 TOKENS = ("bot_token", "bot_token_file")
@@ -19,7 +20,8 @@ class SlackConfig(Section):
     """
     One Slack channel, by a bot (`bot_token` or `bot_token_file`) or by an incoming webhook (`api_url` or its file).
 
-    Files are read when a message is sent.
+    Files are read when a message is sent. What fires again within `flap_window` of its end is the same incident; more
+    than `digest_above` new incidents at once are one digest.
     """
 
     not_yet: ClassVar[dict[str, str]] = not_yet.SLACK_CONFIG
@@ -30,6 +32,8 @@ class SlackConfig(Section):
     api_url: SecretUrl | None = None
     api_url_file: FilePath | None = None
     send_resolved: Boolean = True
+    flap_window: PositiveDuration = FLAP_WINDOW
+    digest_above: Count = DIGEST_ABOVE
 
     @property
     def ways(self) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
@@ -101,15 +101,6 @@ class NotifyError(Exception):
         self.reason = reason
         self.retryable = retryable
         self.retry_after = retry_after
-
-
-@runtime_checkable
-class Looker(Protocol):
-    """An integration that can be asked whether it has a notification already."""
-
-    def has(self, notification: Notification) -> bool:
-        """Say whether it was delivered; raises NotifyError when that cannot be told now."""
-        ...
 
 
 class Notifier(Protocol):

@@ -11,8 +11,9 @@ from monitor.dispatch.notification import Notification, NotifyError
 from monitor.model.instant import Instant
 from monitor.notify.cleanse import one_line
 from monitor.notify.moment import lasted, utc, utc_briefly
+from monitor.notify.readings import Facts, NoFacts
 from monitor.notify.severity import Severity
-from monitor.notify.summary import Case, Kind, Summary, summarise
+from monitor.notify.summary import Case, Kind, Summary, summarise, with_readings
 from monitor.notify.title import title
 
 _MOST_KINDS = 5
@@ -31,15 +32,16 @@ class ConsoleNotifier:
     Texts of alerts are never read as markup, and hold no control characters.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, facts: Facts | None = None) -> None:
         self._console = console
+        self._facts = facts or NoFacts()
         self._lock = threading.Lock()
 
     def notify(self, notification: Notification) -> None:
         """Print the notification; raises NotifyError when the terminal is gone."""
         try:
             with self._lock:
-                self._print(rendered(summarise(notification)))
+                self._print(rendered(with_readings(summarise(notification), self._facts)))
         except (OSError, ValueError) as err:
             raise NotifyError(f"cannot print: {type(err).__name__}", reason="unreachable", retryable=True) from err
 
@@ -65,6 +67,9 @@ def rendered(summary: Summary) -> RenderableType:
         parts.append(Text(f"  {summary.counts}", _QUIET))
     several = len(summary.kinds) > 1
     parts += [Padding(_kind(kind, summary.now, several=several), (0, 0, 0, 2)) for kind in summary.kinds[:_MOST_KINDS]]
+    if summary.readings.words:
+        heading = "Worst of it" if summary.is_resolved else "Now"
+        parts.append(Text(f"  {heading}: {' · '.join(summary.readings.words)}"))
     hidden = summary.kinds[_MOST_KINDS:]
     if hidden:
         parts.append(Text(f"  +{len(hidden)} more: {', '.join(kind.name for kind in hidden[:_MOST_CASES])}", _QUIET))

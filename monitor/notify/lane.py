@@ -4,12 +4,13 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.nflog import LogKey
-from monitor.dispatch.notification import Looker, Notifier, NotifyError
+from monitor.dispatch.notification import Notification, Notifier, NotifyError
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
+from monitor.notify.severity import Severity, severity_of, worst
 
 log = logging.getLogger(__name__)
 
@@ -31,24 +32,42 @@ class Ledger(Protocol):
         ...
 
 
+@runtime_checkable
+class Editor(Protocol):
+    """
+    An integration that keeps one message a group true, so that the newest word is all that it needs.
+
+    It knows by itself what it has told, what it may have told, and how fast it may tell.
+    """
+
+    def ready_at(self, notification: Notification) -> Instant:
+        """Return when the notification may be delivered."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Letter:
     """
     A delivery that waits; `not_before` is when its next attempt may be made.
 
     `since` is when there was first something to tell of its group that has not been told.
-    `doubtful`: an attempt has been made of which nobody knows how it ended.
     """
 
     delivery: Delivery
     not_before: Instant
     attempts: int = 0
     since: Instant = 0
-    doubtful: bool = False
 
     @property
     def id(self) -> str:
         return self.delivery.notification.id
+
+    @property
+    def urgency(self) -> int:
+        """0 is told first: what is critical before what is not, and what fires before what is over."""
+        told = self.delivery.notification
+        rank = worst(severity_of(alert) for alert in told.firing or told.alerts).rank
+        return rank + len(Severity) * told.is_resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +99,17 @@ class Lane:
 
     The letters of one group keep their order, so that nobody hears of an end before the beginning. While the receiver
     cannot be told, a newer word takes the place of the older one, unless one of them says that an alert is over: people
-    need the present state, and nothing that began may seem to last for ever.
+    need the present state, and nothing that began may seem to last for ever. An Editor shows the present state anyhow:
+    to it a newer word always takes the place of the older one.
+
+    Of the groups that may be told now, the worst comes first.
     """
 
     def __init__(
         self, notifier: Notifier, report: Callable[[Attempt], None], chance: Callable[[], float], ledger: Ledger
     ) -> None:
         self._notifier = notifier
+        self._editor = notifier if isinstance(notifier, Editor) else None
         self._report = report
         self._chance = chance
         self._ledger = ledger
@@ -103,7 +126,7 @@ class Lane:
     def put(self, letter: Letter) -> None:
         with self.changed:
             older = next((one for one in reversed(self._letters) if one.delivery.key == letter.delivery.key), None)
-            if older is None or older is self._under_way or _tells_an_end(older, letter):
+            if older is None or older is self._under_way or (self._editor is None and _tells_an_end(older, letter)):
                 older = None
             else:
                 self._letters.remove(older)
@@ -118,7 +141,7 @@ class Lane:
     def next_due(self) -> Instant | None:
         """Return when the next attempt may be made, or None when the lane is empty."""
         with self.changed:
-            earliest = min((letter.not_before for letter in self._heads()), default=None)
+            earliest = min((self._ready_at(letter) for letter in self._heads()), default=None)
             return None if earliest is None else max(earliest, self._quiet_until)
 
     def waiting(self) -> int:
@@ -166,9 +189,10 @@ class Lane:
     def deliver_due(self, now: Instant) -> bool:
         """Make one attempt if one is due; returns whether one was made."""
         with self.changed:
-            letter = next((one for one in self._heads() if one.not_before <= now), None)
-            if letter is None or now < self._quiet_until:
+            due = [one for one in self._heads() if self._ready_at(one) <= now]
+            if not due or now < self._quiet_until:
                 return False
+            letter = min(due, key=lambda one: one.urgency)
             self._under_way = letter
             moved = self._moved
         error = self._attempt(letter)
@@ -194,13 +218,15 @@ class Lane:
             heads.setdefault(letter.delivery.key, letter)
         return [letter for key, letter in heads.items() if key not in self._held]
 
+    def _ready_at(self, letter: Letter) -> Instant:
+        if self._editor is None:
+            return letter.not_before
+        return max(letter.not_before, self._editor.ready_at(letter.delivery.notification))
+
     def _attempt(self, letter: Letter) -> NotifyError | None:
-        notification = letter.delivery.notification
         try:
-            if letter.doubtful and isinstance(self._notifier, Looker) and self._notifier.has(notification):
-                return None
             self._ledger.attempt(letter.id)
-            self._notifier.notify(notification)
+            self._notifier.notify(letter.delivery.notification)
         except NotifyError as err:
             return err
         except Exception as err:  # a notifier that breaks its promise must not take the lane with it
@@ -211,8 +237,9 @@ class Lane:
     def _keep(self, letter: Letter, error: NotifyError, now: Instant) -> None:
         attempts = letter.attempts + 1
         wait = wait_after(error, attempts, self._chance())
-        again = replace(letter, not_before=now + wait, attempts=attempts, doubtful=letter.doubtful or error.doubtful)
-        if error.retry_after is not None:
+        again = replace(letter, not_before=now + wait, attempts=attempts)
+        # An Editor knows itself which of its methods must rest.
+        if error.retry_after is not None and self._editor is None:
             self.keep_quiet(now + error.retry_after)
         self.put_first(again)
 

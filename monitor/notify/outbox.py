@@ -50,7 +50,7 @@ class Outbox:
         if lane is None:
             self._ledger.settle(delivery.notification.id)
             return
-        lane.put(Letter(delivery, now, attempts, delivery.notification.now, doubtful=attempts > 0))
+        lane.put(Letter(delivery, now, attempts, delivery.notification.now))
 
     def next_due(self) -> Instant | None:
         """Return when the next attempt of any lane may be made, or None when all are empty."""

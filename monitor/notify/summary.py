@@ -6,7 +6,7 @@ All texts are cleaned, none is escaped; how much of them is shown is the renderi
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isfinite, isnan
 
@@ -15,6 +15,7 @@ from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import ALERT_NAME, INSTANCE, JOB, Labels
 from monitor.notify.cleanse import cleaned, one_line
+from monitor.notify.readings import NOTHING, Facts, Readings
 from monitor.notify.severity import SEVERITY, Severity, severity_of, worst
 from monitor.notify.title import Headline, title
 
@@ -27,6 +28,7 @@ _WORST, _LOWEST = "worst", "lowest"
 _REMEDY = ("remedy", "action", "what_to_do")
 _RUNBOOK = ("runbook_url", "runbook")
 _DASHBOARD = ("dashboard_url", "dashboard")
+_SILENCE = ("silence_url",)
 _FLOOR = re.compile(r"g0\.expr=[^#&]*?(?:%3C|<)(?:%3D|=)?(?:\+|%20|\s)*[-%0-9.eE]+(?:&|#|$)", re.IGNORECASE)
 _UNTOLD = frozenset((ALERT_NAME, SEVERITY, JOB, MODEL, INSTANCE))
 _MOST_LABELS = 3
@@ -41,6 +43,7 @@ class Case:
     """
 
     where: str
+    labels: Labels
     value: str
     since: Instant
     fired: Instant
@@ -64,6 +67,7 @@ class Kind:
     remedy: str
     runbook: str
     dashboard: str
+    silence: str
     cases: tuple[Case, ...]
 
     @property
@@ -86,7 +90,8 @@ class Summary:
     A whole notification.
 
     `severity` is the worst of the alerts that fire, or of all when nothing fires any more.
-    `kinds` are sorted: what fires first, then the worst.
+    `kinds` are sorted: what fires first, then the worst. `readings` are the numbers of the first case of the first
+    kind; of what is over, the worst that they were.
     """
 
     headline: Headline
@@ -95,6 +100,7 @@ class Summary:
     resolved: int
     kinds: tuple[Kind, ...]
     now: Instant
+    readings: Readings = NOTHING
 
     @property
     def title(self) -> str:
@@ -130,6 +136,21 @@ def summarise(notification: Notification) -> Summary:
     )
 
 
+def with_readings(summary: Summary, facts: Facts, since: Instant | None = None) -> Summary:
+    """
+    Return the summary with the numbers of its first case: as they are, or how bad they were when it is over.
+
+    `since` is when it began, if not with that case.
+    """
+    if not summary.kinds:
+        return summary
+    first = summary.kinds[0].cases[0]
+    if first.ended is None:
+        return replace(summary, readings=facts.at(first.labels, summary.now))
+    began = first.since if since is None else min(since, first.since)
+    return replace(summary, readings=facts.worst(first.labels, began, first.ended))
+
+
 def _counts(firing: int, resolved: int) -> str:
     if firing + resolved <= 1:
         return ""
@@ -153,6 +174,7 @@ def _kind(alerts: Sequence[Alert], now: Instant) -> Kind:
         remedy=cleaned(_annotation(first, _REMEDY)).strip(),
         runbook=_annotation(first, _RUNBOOK).strip(),
         dashboard=_annotation(first, _DASHBOARD).strip(),
+        silence=_annotation(first, _SILENCE).strip(),
         cases=tuple(_case(alert, told, now) for alert in ordered),
     )
 
@@ -196,6 +218,7 @@ def _case(alert: Alert, told: frozenset[str], now: Instant) -> Case:
     ended = alert.ends_at if alert.resolved(now) else None
     return Case(
         where=where(alert.labels, told),
+        labels=alert.labels,
         value=value_of(alert),
         since=since,
         fired=alert.starts_at,

@@ -26,8 +26,12 @@ def slack() -> Iterator[SlackStub]:
         yield stub
 
 
-def texts(slack: SlackStub) -> list[str]:
-    return [json.dumps(message.payload) for message in slack.messages]
+def assert_over(slack: SlackStub) -> None:
+    """The message has turned green, and its thread has the one reply that says so."""
+    root, reply = slack.messages
+    assert root.text.startswith("✅ RESOLVED: ")
+    assert "Always" in json.dumps(root.payload)
+    assert (reply.thread_ts, reply.text.partition("*")[2].partition("*")[0]) == (root.ts, "Resolved")
 
 
 def test_receivers_hear_that_an_alert_is_over_whose_rule_was_removed_while_the_daemon_was_down(
@@ -45,8 +49,7 @@ def test_receivers_hear_that_an_alert_is_over_whose_rule_was_removed_while_the_d
         rules.write_text(OTHER)
         with daemon(tmp_path, "--config", str(config)):
             until(lambda: len(slack.messages) == 2, within=30)
-        assert ["RESOLVED" in text for text in texts(slack)] == [False, True]
-        assert all("Always" in text for text in texts(slack))
+        assert_over(slack)
 
 
 def test_a_reload_that_moves_the_rule_tells_nobody_anything(tmp_path: Path, slack: SlackStub) -> None:
@@ -65,4 +68,4 @@ def test_a_reload_that_moves_the_rule_tells_nobody_anything(tmp_path: Path, slac
             rules.write_text(OTHER)
             assert ours.post("/-/reload") == (200, "")
             until(lambda: len(slack.messages) == 2, within=30)
-        assert ["RESOLVED" in text for text in texts(slack)] == [False, True]
+        assert_over(slack)

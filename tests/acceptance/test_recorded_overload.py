@@ -4,6 +4,7 @@ A hundred seconds of real overload, played back over HTTP at its own times, from
 The recording is of vLLM 0.32.0: 50 clients on a pool for seven; `waiting` is 26 to 43, the KV gauge 0.24 to 1.00.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,7 +57,7 @@ class Played:
                     before = self.stage.states()
                     replay(self.stage.pipeline, self.stage.clock, [slot])
                     self._note(slot, before)
-            self.messages = stub.messages
+            self.messages, self.requests = stub.messages, stub.requests
 
     def _note(self, slot: Instant, before: dict[str, AlertState]) -> None:
         for rule, state in self.stage.states().items():
@@ -117,14 +118,24 @@ def test_the_alerts_come_and_go_when_they_should(played: Played) -> None:
 
 
 def test_slack_is_told_in_the_same_round_in_words_that_say_what_to_do(played: Played) -> None:
-    first, second, *resolved = [message.text.splitlines()[0] for message in played.messages]
+    said = [(request.name, request.payload["text"]) for request in played.requests]
+    assert [name for name, _ in said] == [
+        *["chat.postMessage"] * 2,
+        # The overload ends, then what it did to the cache: each message turns green, and its thread says so.
+        *["chat.update", "chat.postMessage"] * 2,
+    ]
+    first, second, over, _, relieved, _ = [text.splitlines()[0] for _, text in said]
     assert re.fullmatch(r"\S+ WARNING: vLLM's KV cache is full.* · 98.79% of the KV cache · 127.0.0.1:\d+", first)
     assert re.fullmatch(r"\S+ CRITICAL: vLLM is overloaded.* · 34.8 requests waiting · 127.0.0.1:\d+", second)
-    assert [re.sub("…?( · .*)?$", "", line) for line in resolved] == [
+    assert [re.sub("…?( · .*)?$", "", line) for line in (over, relieved)] == [
         "✅ RESOLVED: vLLM is overloaded, more requests wait than run",
         "✅ RESOLVED: vLLM's KV cache is full and requests suffer",
     ]
-    assert "--gpu-memory-utilization" in played.messages[0].text
+    assert "--gpu-memory-utilization" in said[0][1]
+    cache, overload = (json.dumps(message.payload) for message in played.messages if not message.thread_ts)
+    assert "lasted 2m10s" in cache
+    assert re.search(r"peak [0-9.]+ requests waiting", overload)
+    assert re.search(r"Worst of it:\* [0-9]+ running .* [0-9]+ waiting .* KV 100 % .* p95 TTFT", overload)
     assert [(attempt.delivery.notification.now - START) // SECOND for attempt in played.stage.attempts] == [
         190,
         205,

@@ -28,6 +28,7 @@ from monitor.config.flags import Flags
 from monitor.logs import configure
 from monitor.notify.outbox import Outbox
 from monitor.notify.slack.bot import SlackBot
+from monitor.notify.slack.channel import Channel
 from monitor.notify.slack.webhook import SlackWebhook
 from monitor.storage import snapshot
 from monitor.storage.db import Database
@@ -76,7 +77,9 @@ class Fate:
         self.wrap(Outbox, "put", "put")
         self.wrap(SlackBot, "notify", "notify")
         self.wrap(SlackWebhook, "notify", "notify")
-        self.wrap(SlackBot, "has", "look")
+        self.wrap(Channel, "find", "look")
+        self.wrap(Channel, "post", "post")
+        self.wrap(Channel, "update", "update")
         self.wrap(snapshot, "save", "snapshot")
         self._trace_statements()
         self._watch_fsync()

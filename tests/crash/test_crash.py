@@ -21,6 +21,8 @@ def test_no_kill_loses_an_alert_or_tells_one_twice(tmp_path: Path, capsys: pytes
     assert tallies["rounds"] == tallies["restarts"] - WORLDS == WORLDS * ROUNDS
     # Without these the run would prove nothing.
     assert tallies["alerts that fired"] > ROUNDS
-    assert tallies["messages by bot"] > ROUNDS
+    assert tallies["messages by bot"] >= 4 * WORLDS
+    assert tallies["replies by bot"] > WORLDS
+    assert tallies["edits by bot"] > WORLDS
     assert tallies["looks"] > 0
     assert len([what for what in tallies if what.startswith("killed ")]) > 10

@@ -7,6 +7,7 @@ What must be true at the end of a crash run. Each function yields what is wrong,
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from monitor.dispatch.dispatcher import Delivery
@@ -113,6 +114,46 @@ def untold(history: History, births: Sequence[Instant], route: Route, integratio
                     told = _last(history.letters[: evaluation.letters], (key, integration))
                     if told is None or labels not in _labels(told.notification.firing):
                         yield f"{integration} was not told by {evaluation.slot} of {labels}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message of the bot as it stands: `stamp` names the letter that it began with; of a root `thread` is empty."""
+
+    stamp: str
+    ts: str
+    thread: str
+    text: str
+    edits: int = 0
+
+
+def edited_wrongly(
+    letters: Sequence[Delivery], settled: Collection[str], posted: Sequence[Told], firing: Collection[Labels]
+) -> Complaints:
+    """
+    Each group has one message, which says how the group stands; its thread has each reply once.
+
+    In the end all is over but for what is `firing`.
+    """
+    yield from (f"still waits: {_words(letter)}" for letter in letters if letter.notification.id not in settled)
+    yield from (f"stands {n} times: {stamp}" for stamp, n in Counter(one.stamp for one in posted).items() if n > 1)
+    keys = {letter.notification.id: letter.key for letter in letters}
+    roots: dict[LogKey, list[Told]] = {letter.key: [] for letter in letters}
+    for one in posted:
+        key = keys.get(one.stamp.partition("/")[0])
+        if key is None:
+            yield f"posted, but never kept: {one.stamp}"
+        elif not one.thread:
+            roots[key].append(one)
+        elif one.thread not in {root.ts for root in roots[key]}:
+            yield f"replied in a foreign thread: {one.stamp}"
+    last = {letter.key: letter for letter in letters}
+    for key, found in roots.items():
+        lately = any(alert.labels in firing for alert in last[key].notification.alerts)
+        if len(found) != 1:
+            yield f"{len(found)} messages for {key}"
+        elif found[0].text.startswith("✅") is bool(last[key].notification.firing) and not lately:
+            yield f"says what is not so: {found[0].text[:80]} of {key}"
 
 
 def tried_without_need(history: History, posts: Sequence[Delivery], births: Sequence[Instant]) -> Complaints:

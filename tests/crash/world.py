@@ -163,11 +163,11 @@ class World:
     def _judge(self) -> None:
         history = read(rows(self._folder / "state"))
         posted = self._slack.messages
-        bot = _stamped(history, [one for one in posted if one.via != "webhook"])
+        bot = [one for one in posted if one.via != "webhook"]
         hook = _recognised(history, [one for one in posted if one.via == "webhook"])
-        for words in (verdicts.stands_twice(bot), *self._common(history, bot, BOT), *self._common(history, hook, HOOK)):
+        for words in (self._edited(history, bot), *self._common(history, hook, HOOK)):
             self.outcome.complaints += words
-        self.outcome.complaints += verdicts.tried_without_need(history, [*bot, *hook], self._births)
+        self.outcome.complaints += verdicts.tried_without_need(history, hook, self._births)
         self.outcome.complaints += verdicts.untold(history, self._births, self._route, [BOT, HOOK])
         self._count(history, bot, hook)
 
@@ -188,21 +188,28 @@ class World:
             verdicts.said_again(first, self._repeat_interval),
         ]
 
+    def _edited(self, history: History, posted: Sequence[Posted]) -> verdicts.Complaints:
+        letters = [letter for letter in history.letters if letter.integration == BOT]
+        told = [verdicts.Told(_stamp(one), one.ts, one.thread_ts, one.text, one.edits) for one in posted]
+        return verdicts.edited_wrongly(letters, history.settled, told, _firing_lately(history))
+
     def _repeat_interval(self, key: str) -> Duration:
         routes = [route for route in (*self._route.routes, self._route) if key.startswith(f"{route.key}:")]
         return routes[0].repeat_interval
 
-    def _count(self, history: History, bot: Sequence[Delivery], hook: Sequence[Delivery]) -> None:
+    def _count(self, history: History, bot: Sequence[Posted], hook: Sequence[Delivery]) -> None:
         tallies = self.outcome.tallies
         tallies["restarts"] = len(self._births) - 1
         tallies["evaluations"] = len(history.evaluations)
         tallies["alerts that fired"] = len(history.fired)
         tallies["letters"] = len(history.letters)
         tallies["attempts"] = len(history.attempts)
-        tallies["messages by bot"] = len(bot)
+        tallies["messages by bot"] = sum(not one.thread_ts for one in bot)
+        tallies["replies by bot"] = sum(bool(one.thread_ts) for one in bot)
+        tallies["edits by bot"] = sum(one.edits for one in bot)
         tallies["messages by webhook"] = len(hook)
         tallies["twice by webhook"] = len(hook) - len({post.notification.id for post in hook})
-        tallies["looks"] = sum(request.name == "conversations.history" for request in self._slack.requests)
+        tallies["looks"] = sum(request.name.startswith("conversations.") for request in self._slack.requests)
 
     def _write_files(self) -> None:
         text = CONFIG.format(
@@ -251,9 +258,8 @@ def _handle(process: int) -> Iterator[int | None]:
         os.close(handle)
 
 
-def _stamped(history: History, posted: Sequence[Posted]) -> list[Delivery]:
-    letters = {letter.notification.id: letter for letter in history.letters}
-    return [letters[one.payload["metadata"]["event_payload"]["id"]] for one in posted]
+def _stamp(posted: Posted) -> str:
+    return str(posted.payload["metadata"]["event_payload"]["id"])
 
 
 def _recognised(history: History, posted: Sequence[Posted]) -> list[Delivery]:

@@ -134,44 +134,6 @@ def test_what_no_lane_can_tell_any_more_is_settled() -> None:
     assert ledger.heard == ["settle g0", "settle stays0"]
 
 
-@dataclass
-class FakeLooker(FakeNotifier):
-    """Can be asked what it has; `unknown` answers are errors."""
-
-    unknown: int = 0
-
-    def has(self, notification: Notification) -> bool:
-        if self.unknown:
-            self.unknown -= 1
-            raise UNREACHABLE
-        return notification in self.delivered
-
-
-@pytest.mark.parametrize("arrived", [True, False])
-def test_after_a_doubtful_end_it_looks_before_it_tells_again(*, arrived: bool) -> None:
-    cut = NotifyError("the answer was cut off", reason="ambiguous", retryable=True, doubtful=True)
-    notifier = FakeLooker([cut], unknown=1)
-    outbox, _ = lane(notifier)
-    outbox.put(delivery(), 0)
-    outbox.deliver_due(0)
-    if arrived:
-        notifier.delivered.append(delivery().notification)
-    for second in range(1, 10):
-        outbox.deliver_due(second * SECOND)
-    assert notifier.delivered == [delivery().notification]
-    assert outbox.waiting() == {"slack": 0}
-
-
-def test_an_attempt_of_an_earlier_life_is_doubtful() -> None:
-    notifier = FakeLooker(delivered=[delivery().notification])
-    ledger = FakeLedger()
-    outbox, _ = lane(notifier, ledger)
-    outbox.put(delivery(), 0, attempts=1)
-    outbox.deliver_due(0)
-    assert len(notifier.delivered) == 1
-    assert ledger.heard == ["settle g0"]
-
-
 def test_a_message_that_the_receiver_will_never_take_does_not_block_the_lane() -> None:
     notifier = FakeNotifier([NotifyError("invalid_blocks", reason="message", retryable=False, hopeless=True)])
     outbox, attempts = lane(notifier)

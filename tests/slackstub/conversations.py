@@ -9,7 +9,7 @@ _MOST = 1_000
 
 
 def history(workspace: Workspace, call: Call) -> Payload:
-    """Return the messages of a channel, the newest first; replies are not among them."""
+    """Return the messages of a channel, the newest first; of replies only those that were broadcast."""
     authorise(workspace, call, "channels:history")
     need(call, "channel")
     channel = channel_of(workspace, call, by_name=False)
@@ -18,9 +18,43 @@ def history(workspace: Workspace, call: Call) -> Payload:
     found = [
         _shown(posted, with_metadata=with_metadata)
         for posted in reversed(workspace.messages)
-        if posted.channel == channel.id and not posted.thread_ts and float(posted.ts) > oldest
+        if posted.channel == channel.id and posted.in_channel and float(posted.ts) > oldest
     ]
     return {"ok": True, "messages": found[: min(limit, _MOST)], "has_more": len(found) > limit}
+
+
+def replies(workspace: Workspace, call: Call) -> Payload:
+    """Return a message and the replies to it, the oldest first, in pages; a cursor is the place of the next one."""
+    authorise(workspace, call, "channels:history")
+    need(call, "channel", "ts")
+    channel = channel_of(workspace, call, by_name=False)
+    root = str(call.payload["ts"])
+    if workspace.message(channel.id, root) is None:
+        raise Refused("thread_not_found")
+    with_metadata = str(call.payload.get("include_all_metadata", "")).lower() in ("1", "true")
+    found = [
+        _shown(posted, with_metadata=with_metadata)
+        for posted in workspace.messages
+        if posted.channel == channel.id and root in (posted.ts, posted.thread_ts)
+    ]
+    start, limit = int(call.payload.get("cursor") or 0), min(int(call.payload.get("limit", 100)), _MOST)
+    rest = len(found) > start + limit
+    cursor = str(start + limit) if rest else ""
+    page = found[start : start + limit]
+    return {"ok": True, "messages": page, "has_more": rest, "response_metadata": {"next_cursor": cursor}}
+
+
+def permalink(workspace: Workspace, call: Call) -> Payload:
+    authorise(workspace, call, None)
+    need(call, "channel", "message_ts")
+    channel, ts = str(call.payload["channel"]), str(call.payload["message_ts"])
+    if workspace.message(channel, ts) is None:
+        raise Refused("message_not_found")
+    return {
+        "ok": True,
+        "channel": channel,
+        "permalink": f"https://stub.slack.com/archives/{channel}/p{ts.replace('.', '')}",
+    }
 
 
 def info(workspace: Workspace, call: Call) -> Payload:

@@ -69,6 +69,8 @@ METHODS: dict[str, Callable[[Workspace, Call], Payload]] = {
     "auth.test": auth_test,
     "conversations.history": conversations.history,
     "conversations.info": conversations.info,
+    "conversations.replies": conversations.replies,
+    "chat.getPermalink": conversations.permalink,
     "reactions.add": conversations.add_reaction,
     "reactions.remove": conversations.remove_reaction,
     "apps.connections.open": apps.open_connection,

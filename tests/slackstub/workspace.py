@@ -11,6 +11,8 @@ APP_TOKEN = "xapp-stub-token"
 CHANNEL = "C0123456789"
 SCOPES = ("chat:write", "channels:history", "channels:read", "reactions:write")
 _FIRST_TS = 1_700_000_000
+# What an edit replaces.
+_SHOWN = frozenset(("text", "blocks", "attachments"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,11 @@ class Posted:
     def thread_ts(self) -> str:
         """The root of the thread, or "" for a message that is none's reply."""
         return str(self.payload.get("thread_ts", ""))
+
+    @property
+    def in_channel(self) -> bool:
+        """Whether it is seen in the channel, and not in a thread alone."""
+        return not self.thread_ts or bool(self.payload.get("reply_broadcast"))
 
     @property
     def text(self) -> str:
@@ -93,8 +100,9 @@ class Workspace:
         with self._lock:
             for number, message in enumerate(self.messages):
                 if (message.channel, message.ts) == (channel, ts):
-                    # A text without blocks takes the blocks away.
-                    kept = {} if "text" in payload else message.payload
+                    # A text without blocks takes the blocks away; what a message is stamped with stays.
+                    lost = _SHOWN if "text" in payload else frozenset()
+                    kept = {name: value for name, value in message.payload.items() if name not in lost}
                     self.messages[number] = replace(message, payload={**kept, **payload}, edits=message.edits + 1)
                     return self.messages[number]
         return None

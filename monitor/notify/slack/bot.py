@@ -1,127 +1,185 @@
-"""Posts with a bot token, through the Web API."""
+"""Keeps one message an incident true, by the Web API: does what `incident` decides, and remembers how far it came."""
 
 import logging
-from collections.abc import Callable
-from typing import Any
-from urllib.request import Request
-
-from slack_sdk import WebClient
-from slack_sdk.web.slack_response import SlackResponse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
 from monitor.dispatch.notification import Notification, NotifyError
-from monitor.model.instant import SECOND, Duration
-from monitor.notify.slack import classify
-from monitor.notify.slack.classify import Reason, failure
+from monitor.model.instant import Instant
+from monitor.notify.slack.channel import Channel, Place
+from monitor.notify.slack.classify import RefusedError
 from monitor.notify.slack.degrade import post
+from monitor.notify.slack.drawing import drawn
+from monitor.notify.slack.incident import (
+    Action,
+    Incident,
+    Key,
+    Policy,
+    PostRoot,
+    Reply,
+    UpdateRoot,
+    advance,
+    goes_on,
+    owing,
+)
+from monitor.notify.slack.incidents import RETENTION
+from monitor.notify.slack.pace import EDITS_APART, POST, UPDATE
 from monitor.notify.slack.payload import Message
-from monitor.notify.slack.secret import Secret
-from monitor.notify.slack.transport import Transport, silent_logger
-from monitor.notify.summary import summarise
+from monitor.notify.slack.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-SLACK_API = "https://slack.com/api/"
+T = TypeVar("T")
 
-
-# Stamped on every message, so that it can be found again. Anybody in the workspace can read it: it holds no secret.
-EVENT_TYPE = "vllm_monitor_notification"
-# How many of the newest messages are looked at. A look follows an attempt within minutes.
-_LOOK_BACK = 100
-# An answer that no other look would get: whoever is configured so cannot be asked.
-_CANNOT_LOOK = (Reason.CREDENTIAL, Reason.DESTINATION, Reason.MESSAGE)
+# The message is gone, or may not be edited any more: another one takes its place.
+_UNEDITABLE = frozenset(
+    ("message_not_found", "cant_update_message", "edit_window_closed", "is_inactive", "block_mismatch")
+)
+_GONE = "message_not_found"
+# There is no thread to reply in: the next edit finds out why.
+_UNREPLIABLE = frozenset(("thread_not_found", "cannot_reply_to_message", "restricted_action_thread_locked"))
 
 
 class SlackBot:
     """
-    A receiver's channel, reached by a bot.
+    The integration `name`: a channel, written to by a bot.
 
-    `base_url` is settable for proxies and for tests; `timeout` is for a whole exchange, in milliseconds.
+    What is begun is noted before each post, what is done after it, so that a kill between any two steps neither doubles
+    a message nor loses one.
     """
 
-    def __init__(
-        self,
-        token: Secret,
-        channel: str,
-        *,
-        base_url: str = SLACK_API,
-        timeout: Duration = 10 * SECOND,
-        proxy_from_environment: bool = False,
-    ) -> None:
-        self._token = token
+    def __init__(self, name: str, channel: Channel, workspace: Workspace, policy: Policy | None = None) -> None:
+        self._name = name
         self._channel = channel
-        self._base_url = base_url
-        self._transport = Transport(timeout, proxy_from_environment=proxy_from_environment)
+        self._workspace = workspace
+        self._incidents = workspace.incidents
+        self._policy = policy or Policy()
 
     def notify(self, notification: Notification) -> None:
-        """Post the notification; raises NotifyError."""
-        post(summarise(notification), lambda message: self._send(message, notification.id))
+        """Bring the message of the incident, and its thread, to what the notification says; raises NotifyError."""
+        key = (self._name, notification.group_key)
+        self._incidents.change(key, lambda incident: self._heard(incident, notification))
+        self._settle(key)
 
-    def has(self, notification: Notification) -> bool:
-        """
-        Say whether the channel has the notification among its newest messages; raises NotifyError.
+    def redraw(self, key: Key) -> None:
+        """Bring the message up to date after its incident was changed; raises NotifyError."""
+        incident = self._incidents.get(key)
+        if incident is not None and incident.stands:
+            self._edit(incident)
 
-        It takes the scope channels:history (groups:history) and a channel given by its ID. Where the bot may not look
-        the answer is no: a message twice is better than none.
-        """
-        try:
-            history = self._ask(
-                lambda client: client.conversations_history(
-                    channel=self._channel, include_all_metadata=True, limit=_LOOK_BACK
-                )
-            )
-        except NotifyError as err:
-            if err.reason in _CANNOT_LOOK:
-                log.warning("cannot look for a message before posting it again", extra={"reason": str(err)})
-                return False
-            raise
-        return any(_stamp(message) == notification.id for message in history.get("messages") or ())
+    def ready_at(self, notification: Notification) -> Instant:
+        """Return when Slack wants to hear of it: budgets allow it, and the message has not just been edited."""
+        incident = self._incidents.get((self._name, notification.group_key))
+        pace = self._workspace.pace
+        post_at = pace.free_at(POST, self._channel.name)
+        if incident is None or not incident.stands or not goes_on(incident, notification, self._policy):
+            return post_at
+        edited_at = incident.edited_at
+        return max(post_at, pace.free_at(UPDATE), 0 if edited_at is None else edited_at + EDITS_APART)
 
-    def _send(self, message: Message, stamp: str) -> None:
-        response = self._ask(
-            lambda client: client.chat_postMessage(
-                channel=self._channel,
-                text=message.text,
-                blocks=message.blocks,
-                attachments=message.attachments,
-                metadata={"event_type": EVENT_TYPE, "event_payload": {"id": stamp}},
-                unfurl_links=False,
-                unfurl_media=False,
-            )
+    def _heard(self, incident: Incident | None, told: Notification) -> Incident:
+        if incident is not None and told.id and incident.told.id == told.id:
+            return incident
+        self._incidents.expire(told.now - RETENTION)
+        return owing(*advance(self._name, incident, told, self._policy))
+
+    def _settle(self, key: Key) -> None:
+        """Do what the incident owes, one after the other."""
+        while (incident := self._incidents.get(key)) is not None and incident.owed:
+            action = incident.owed[0]
+            if isinstance(action, PostRoot):
+                self._post_root(incident)
+            elif isinstance(action, UpdateRoot):
+                self._update_root(incident)
+            else:
+                self._reply(incident, action)
+
+    def _post_root(self, incident: Incident) -> None:
+        found = self._channel.find(incident.stamp) if incident.doubtful else None
+        if found is not None:
+            # It says what was true when it was posted; what came to be owed since has not been heard.
+            owed = (UpdateRoot(), *incident.owed[1:])
+            self._note(incident, channel=found.channel, ts=found.ts, owed=owed, doubtful=False)
+            return
+        place = self._try(incident, lambda: self._draw(incident, partial(self._channel.post, stamp=incident.stamp)))
+        self._note(
+            incident, channel=place.channel, ts=place.ts, edited_at=self._workspace.now(), owed=(), doubtful=False
         )
-        if not _posted(response):
-            raise failure(Reason.AMBIGUOUS, "Slack answered without the time stamp of the message")
 
-    def _ask(self, call: Callable[[WebClient], SlackResponse]) -> SlackResponse:
-        client = _Client(self._token.get(), self._base_url, self._transport)
+    def _update_root(self, incident: Incident) -> None:
         try:
-            return call(client)
-        except Exception as err:  # noqa: BLE001 - whatever the SDK throws is translated
-            # Not `from err`: the text of an error of the SDK or of urllib may hold what must not be logged.
-            raise classify.exception(err) from None
+            self._edit(incident)
+        except RefusedError as err:
+            if err.code not in _UNEDITABLE:
+                raise
+            log.warning("a message cannot be edited any more, another one takes its place", extra={"reason": err.code})
+            earlier = "" if err.code == _GONE else self._channel.permalink(_place(incident))
+            owed = (PostRoot(), *incident.owed[1:])
+            self._note(incident, ts="", roots=incident.roots + 1, earlier=earlier, owed=owed, doubtful=False)
+
+    def _edit(self, incident: Incident) -> None:
+        """Draw the message, and again when somebody else, who draws it as well, has changed the incident meanwhile."""
+        before: Incident | None = None
+        while before is None or not _look_alike(before, incident):
+            before = incident
+            self._draw(incident, partial(self._channel.update, _place(incident)))
+            incident = self._change(incident, partial(_edited, now=self._workspace.now()))
+
+    def _reply(self, incident: Incident, reply: Reply) -> None:
+        root = _place(incident)
+        stands = incident.doubtful and self._channel.has_reply(root, reply.id)
+        try:
+            if not stands:
+                message = Message(reply.text, [], [])
+                self._try(
+                    incident,
+                    lambda: self._channel.post(message, reply.id, thread_ts=root.ts, broadcast=reply.broadcast),
+                )
+        except NotifyError as err:
+            lost = isinstance(err, RefusedError) and err.code in _UNREPLIABLE
+            if not lost and not err.hopeless:
+                raise
+            log.warning("a reply is left out", extra={"reason": str(err)})
+        self._change(incident, lambda one: replace(one, owed=_without(reply, one.owed), doubtful=False))
+
+    def _draw(self, incident: Incident, send: Callable[[Message], T]) -> T:
+        return post(*drawn(incident, self._workspace.facts), send)
+
+    def _try(self, incident: Incident, send: Callable[[], Place]) -> Place:
+        """Note that a post begins, and unless it may have come about, that it came to nothing."""
+        self._note(incident, doubtful=True)
+        try:
+            return send()
+        except NotifyError as err:
+            if not err.doubtful:
+                self._note(incident, doubtful=False)
+            raise
+
+    def _note(self, incident: Incident, **progress: Any) -> Incident:
+        """Keep how far it came."""
+        return self._change(incident, lambda one: replace(one, **progress))
+
+    def _change(self, incident: Incident, how: Callable[[Incident], Incident]) -> Incident:
+        # Whatever somebody else changed of it meanwhile stays.
+        return self._incidents.change(incident.key, lambda one: how(one or incident))
 
 
-def _stamp(message: Any) -> str:
-    """Return the id that we stamped on a message of the history, or ""."""
-    metadata = message.get("metadata") if isinstance(message, dict) else None
-    if not isinstance(metadata, dict) or metadata.get("event_type") != EVENT_TYPE:
-        return ""
-    payload = metadata.get("event_payload")
-    return str(payload.get("id", "")) if isinstance(payload, dict) else ""
+def _place(incident: Incident) -> Place:
+    return Place(incident.channel, incident.ts)
 
 
-def _posted(response: SlackResponse) -> bool:
-    return response.get("ok") is True and bool(response.get("ts"))
+def _without(done: Action, owed: Sequence[Action]) -> tuple[Action, ...]:
+    return tuple(action for action in owed if action != done)
 
 
-class _Client(WebClient):
-    """The SDK's client with our transport in the place of its own."""
+def _edited(incident: Incident, now: Instant) -> Incident:
+    return replace(incident, edited_at=now, owed=_without(UpdateRoot(), incident.owed))
 
-    def __init__(self, token: str, base_url: str, transport: Transport) -> None:
-        # No retry handlers: retrying is the outbox's business. The SDK's default posts twice after a broken connection.
-        super().__init__(token=token, base_url=base_url, retry_handlers=[], logger=silent_logger())
-        self._transport = transport
 
-    def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:
-        del url  # the request knows it
-        answer = self._transport.send(req)
-        return {"status": answer.status, "headers": answer.headers, "body": answer.body}
+def _look_alike(one: Incident, other: Incident) -> bool:
+    """Say whether both are drawn in the same way."""
+    return replace(one, edited_at=None, owed=(), doubtful=False) == replace(
+        other, edited_at=None, owed=(), doubtful=False
+    )

@@ -27,13 +27,14 @@ _BY_REASON: dict[Reason, str] = {
         "invalid_blocks invalid_blocks_format msg_blocks_too_long msg_too_long no_text too_many_attachments"
         " attachment_payload_limit_exceeded metadata_too_large invalid_metadata_format invalid_metadata_schema"
         " invalid_arguments invalid_form_data invalid_payload invalid_attachments markdown_text_conflict"
-        " invalid_json json_not_object"
+        " invalid_json json_not_object block_mismatch"
     ),
     Reason.DESTINATION: (
         "channel_not_found not_in_channel is_archived is_inactive channel_is_archived restricted_action"
         " restricted_action_read_only_channel restricted_action_thread_only_channel"
         " restricted_action_non_threadable_channel restricted_action_thread_locked cannot_reply_to_message"
-        " messages_tab_disabled thread_not_found user_not_found action_prohibited no_service no_active_hooks"
+        " messages_tab_disabled thread_not_found message_not_found cant_update_message edit_window_closed"
+        " user_not_found action_prohibited no_service no_active_hooks"
         " no_service_id no_team team_disabled posting_to_general_channel_denied"
     ),
     Reason.CREDENTIAL: (
@@ -111,10 +112,27 @@ def exception(error: Exception) -> NotifyError:
     return failure(reason, f"{text}: {type(error).__name__}")
 
 
+class RefusedError(NotifyError):
+    """Slack said why it did not do it, in the word `code`."""
+
+    def __init__(self, error: NotifyError, code: str) -> None:
+        super().__init__(
+            str(error),
+            reason=error.reason,
+            retryable=error.retryable,
+            retry_after=error.retry_after,
+            doubtful=error.doubtful,
+            hopeless=error.hopeless,
+        )
+        self.code = code
+
+
 def _of_response(response: object) -> NotifyError:
     """Return the error of an SDK's response (a SlackResponse, whose data is the JSON object Slack sent)."""
     status = getattr(response, "status_code", 0)
     data = getattr(response, "data", None)
     headers = {str(name).lower(): str(value) for name, value in dict(getattr(response, "headers", None) or {}).items()}
     word = str(data.get("error", "")) if isinstance(data, dict) else ""
-    return answer(status, word if _CODE.fullmatch(word) else "", headers.get("retry-after"))
+    code = word if _CODE.fullmatch(word) else ""
+    error = answer(status, code, headers.get("retry-after"))
+    return RefusedError(error, code) if code else error

@@ -20,6 +20,7 @@ Key = tuple[str, str]  # (integration, group key)
 # Of `escalated`: another receiver has been told, and has yet to hear that it is over.
 PASSED_ON = 2
 FLAP_WINDOW: Duration = 30 * MINUTE
+DIGEST_ABOVE = 10
 # Of an alert that comes and goes, the channel hears at most so often.
 _RINGS_APART: Duration = 5 * MINUTE
 
@@ -133,7 +134,7 @@ class Policy:
     """
 
     flap_window: Duration = FLAP_WINDOW
-    digest_above: int = 10
+    digest_above: int = DIGEST_ABOVE
     sends_resolved: bool = True
 
 

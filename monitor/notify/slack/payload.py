@@ -6,13 +6,13 @@ reference: Slack, Block Kit. The limits are kept with a margin, because Slack co
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from monitor.notify.moment import lasted, utc
-from monitor.notify.severity import Severity
 from monitor.notify.slack.escape import code, date, line, link, shown, units
+from monitor.notify.slack.signs import COLOURS, RESOLVED_COLOUR, RESOLVED_SIGN, SIGNS
 from monitor.notify.summary import Case, Kind, Summary
 
 Block = dict[str, Any]
@@ -20,10 +20,6 @@ Block = dict[str, Any]
 _HEADER = 140
 _TOTAL_TEXT = 9_000
 _TOTAL_JSON = 14_000
-_COLOURS = {Severity.CRITICAL: "#d72b3f", Severity.WARNING: "#e8912d", Severity.INFO: "#4a7fb5"}
-_RESOLVED_COLOUR = "#2eb67d"
-_SIGNS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
-_RESOLVED_SIGN = "✅"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +43,14 @@ class Message:
     attachments: list[dict[str, Any]]
 
 
-def message(summary: Summary) -> Message:
-    """Return the message with as much detail as Slack takes."""
+def message(summary: Summary, notes: Sequence[str] = ()) -> Message:
+    """
+    Return the message with as much detail as Slack takes.
+
+    `notes` are short lines about the incident itself, escaped already.
+    """
     for detail in _DETAILS:
-        built = _message(summary, detail)
+        built = _message(summary, notes, detail)
         if _fits(built):
             return built
     # The last form is small whatever the input: its texts and links are all cut.
@@ -70,13 +70,17 @@ def plain(summary: Summary) -> str:
     return "\n".join(text for text in lines if text)
 
 
-def _message(summary: Summary, detail: Detail) -> Message:
-    inside = [block for kind in summary.kinds[: detail.kinds] for block in _kind(kind, summary, detail)]
+def _message(summary: Summary, notes: Sequence[str], detail: Detail) -> Message:
+    inside = [_context(" · ".join(notes))] if notes else []
+    inside += [block for kind in summary.kinds[: detail.kinds] for block in _kind(kind, summary, detail)]
     hidden = summary.kinds[detail.kinds :]
     if hidden:
         names = ", ".join(line(kind.name, 60) for kind in hidden[:5])
         inside.append(_context(f"+{len(hidden)} more: {names}{', …' if hidden[5:] else ''}"))
-    colour = _RESOLVED_COLOUR if summary.is_resolved else _COLOURS[summary.severity]
+    colour = RESOLVED_COLOUR if summary.is_resolved else COLOURS[summary.severity]
+    numbers = _numbers(summary)
+    if numbers:
+        inside.append(_section(numbers))
     attachment = {"color": colour, "blocks": inside}
     return Message(plain(summary), [_header(summary)], [attachment] if inside else [])
 
@@ -87,12 +91,22 @@ def _header(summary: Summary) -> Block:
     return {"type": "header", "text": {"type": "plain_text", "text": text, "emoji": False}}
 
 
+def _numbers(summary: Summary) -> str:
+    """Return the numbers that decide: `*Now:* 9 running · 42 waiting`, of the worst place where there are several."""
+    if not summary.readings.words:
+        return ""
+    several = any(len(kind.cases) > 1 for kind in summary.kinds[:1])
+    place = f" at {code(summary.kinds[0].cases[0].where, 120)}" if several else ""
+    heading = "Worst of it" if summary.is_resolved else "Now"
+    return f"*{heading}{place}:* {' · '.join(summary.readings.words)}"
+
+
 def _sign(summary: Summary) -> str:
-    return _RESOLVED_SIGN if summary.is_resolved else _SIGNS[summary.severity]
+    return RESOLVED_SIGN if summary.is_resolved else SIGNS[summary.severity]
 
 
 def _kind(kind: Kind, summary: Summary, detail: Detail) -> Iterator[Block]:
-    sign = _RESOLVED_SIGN if kind.resolved else _SIGNS[kind.severity]
+    sign = RESOLVED_SIGN if kind.resolved else SIGNS[kind.severity]
     heading = f"{sign} *{line(kind.what or kind.name, 200)}* {kind.counts}".rstrip()
     # What was true while it fired would only confuse afterwards.
     description = "" if kind.resolved else shown(kind.description, detail.text)
@@ -102,7 +116,7 @@ def _kind(kind: Kind, summary: Summary, detail: Detail) -> Iterator[Block]:
     yield _section("\n".join([*lines, f"+{hidden} more"] if hidden else lines))
     if kind.remedy and not kind.resolved:
         yield _section(f"*What to do:* {shown(kind.remedy, detail.text)}")
-    links = [link(kind.runbook, "Runbook"), link(kind.dashboard, "Dashboard")]
+    links = [link(kind.runbook, "Runbook"), link(kind.dashboard, "Dashboard"), link(kind.silence, "Silence")]
     yield _context(" · ".join([*(part for part in links if part), line(kind.name, 100)]))
 
 
@@ -110,7 +124,7 @@ def _case(kind: Kind, case: Case, summary: Summary) -> str:
     place = code(case.where, 120)
     if case.ended is not None:
         when = f"resolved {date(case.ended)} after {lasted(case.lasted)}"
-        mark = f"{_RESOLVED_SIGN} " if not summary.is_resolved else "• "
+        mark = f"{RESOLVED_SIGN} " if not summary.is_resolved else "• "
     else:
         when = f"since {date(case.since)} ({lasted(case.lasted)})"
         mark = "• "

@@ -31,7 +31,7 @@ class SlackWebhook:
 
     def notify(self, notification: Notification) -> None:
         """Post the notification; raises NotifyError."""
-        post(summarise(notification), self._send)
+        post(summarise(notification), (), self._send)
 
     def _send(self, message: Message) -> None:
         url = self._url.get()

@@ -14,6 +14,7 @@ from monitor.notify.slack.classify import Reason
 from monitor.notify.slack.secret import Secret
 from monitor.notify.slack.webhook import SlackWebhook
 from tests.notify.samples import note, queue
+from tests.notify.slack.bots import PATIENCE, bot_of
 from tests.slackstub.faults import (
     Answer,
     Close,
@@ -31,8 +32,8 @@ from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN
 
 NOTE = note(queue())
-# Long, so that a busy machine is not taken for a silent Slack; short where silence is what is tested.
-PATIENCE, IMPATIENCE = 10 * SECOND, 1_500
+# Short, where silence is what is tested.
+IMPATIENCE = 1_500
 Make = Callable[..., Notifier]
 
 
@@ -43,7 +44,7 @@ def stub() -> Iterator[SlackStub]:
 
 
 def bot(stub: SlackStub, timeout: int = PATIENCE) -> SlackBot:
-    return SlackBot(Secret(TOKEN), CHANNEL, base_url=stub.base_url, timeout=timeout)
+    return bot_of(stub, timeout=timeout)
 
 
 def webhook(stub: SlackStub, timeout: int = PATIENCE) -> SlackWebhook:
@@ -211,7 +212,7 @@ def test_a_proxy_of_the_environment_is_used_only_when_asked(
 
 def test_a_token_in_a_file_is_read_again_when_it_changes(stub: SlackStub, tmp_path: Path) -> None:
     file = tmp_path / "token"
-    notifier = SlackBot(Secret(file=file), CHANNEL, base_url=stub.base_url)
+    notifier = bot_of(stub, Secret(file=file))
     for content in (None, "\n", "xoxb-an-old-one\n"):
         if content is not None:
             file.write_text(content)

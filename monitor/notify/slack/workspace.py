@@ -1,0 +1,24 @@
+"""What all bots of a workspace share, and what outlives a reload."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from monitor.model.instant import Duration, Instant
+from monitor.notify.readings import Facts, NoFacts
+from monitor.notify.slack.incidents import Incidents
+from monitor.notify.slack.pace import Pace
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """`now` reads the clock."""
+
+    now: Callable[[], Instant]
+    incidents: Incidents = field(default_factory=Incidents)
+    pace: Pace = field(default_factory=Pace)
+    facts: Facts = field(default_factory=NoFacts)
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much: everything moves along."""
+        self.incidents.shift(by)
+        self.pace.shift(by)
