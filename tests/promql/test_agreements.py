@@ -167,6 +167,22 @@ def test_series_that_become_one_are_merged_where_they_do_not_overlap() -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        # Newer than 3.5.
+        ("first_over_time(x[10m])", {'x{a="b"}': 2}),
+        ("first_over_time(x[4m])", {'x{a="b"}': 3}),
+        ("first_over_time(x[2m])", {'x{a="b"}': 7}),
+        ("first_over_time(x[1m])", {}),
+        ("first_over_time((x * 2)[4m:1m])", {'{a="b"}': 6}),
+        ("last_over_time(x[10m]) - first_over_time(x[10m])", {'{a="b"}': 5}),
+    ],
+)
+def test_the_first_of_a_range_is_its_oldest_sample_and_keeps_the_name(query: str, answer: dict[str, float]) -> None:
+    assert instant(stored('x{a="b"} _ 2 stale 3 _ 7 stale'), query, 6 * MINUTE) == answer
+
+
+@pytest.mark.parametrize(
     ("template", "value"),
     [
         ("$1-$2", "a-b"),
