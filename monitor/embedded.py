@@ -1,11 +1,14 @@
 """The embedded engine as the rules see it: they ask here, and what they produce goes into the window."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
+from math import isnan
 
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import EMPTY, METRIC_NAME, Labels
 from monitor.model.matcher import MatchType
+from monitor.model.sample import format_value
 from monitor.promql import Engine, PromqlError, Scalar, Vector, parse
 from monitor.rules.errors import RuleError
 from monitor.storage.column import Block, Column
@@ -40,29 +43,69 @@ class EmbeddedQuery:
 
 
 class WindowAppender:
-    """Writes what rules produce; each rule owns one block of the window."""
+    """
+    Writes what rules produce; each rule owns one block of the window.
+
+    Two that write one series are found out when their series change, so that a round costs nothing more as long as
+    there are none.
+    """
 
     def __init__(self, window: Window) -> None:
         self._window = window
         self._last: dict[Hashable, tuple[Block, list[Labels], Sequence[Column]]] = {}
+        self._writers: Counter[Labels] = Counter()
+        self._shared: set[Labels] = set()
 
     def append(self, owner: Hashable, at: Instant, samples: Sequence[tuple[Labels, float]]) -> None:
+        """
+        Write the samples of `owner`.
+
+        Raises RuleError when another one has written another value of one of the series at `at`: that one stands, as
+        in Prometheus, and everything else is written.
+        """
         labels = [labels for labels, _ in samples]
-        block, before, columns = self._last.get(owner) or (self._window.block(owner), None, ())
-        if labels != before:
+        block, before, columns = self._last.get(owner) or (self._window.block(owner), [], ())
+        if labels != before or owner not in self._last:
             columns = tuple(block.column(series) for series in labels)
             self._last[owner] = (block, labels, columns)
+            self._recount(before, labels)
         block.append(at, columns, [value for _, value in samples])
+        if self._shared:
+            self._check(owner, at, samples)
 
     def retire(self, owners: Iterable[Hashable], at: Instant) -> None:
         """The rules that wrote as `owners` are gone: their series end."""
         for owner in owners:
-            self._last.pop(owner, None)
+            _, before, _ = self._last.pop(owner, (None, (), None))
+            self._recount(before, ())
             self._window.end(owner, at)
 
     @property
     def owners(self) -> set[Hashable]:
         return set(self._last)
+
+    def _recount(self, before: Iterable[Labels], after: Iterable[Labels]) -> None:
+        old, new = set(before), set(after)
+        for labels in new - old:
+            self._writers[labels] += 1
+            if self._writers[labels] > 1:
+                self._shared.add(labels)
+        for labels in old - new:
+            self._writers[labels] -= 1
+            if self._writers[labels] <= 1:
+                self._shared.discard(labels)
+            if not self._writers[labels]:
+                del self._writers[labels]
+
+    def _check(self, owner: Hashable, at: Instant, samples: Iterable[tuple[Labels, float]]) -> None:
+        others = [block for other, (block, _, _) in self._last.items() if other != owner]
+        for labels, value in samples:
+            for block in others if labels in self._shared else ():
+                column = block.columns.get(labels)
+                there = column.newest(at - 1, at) if column is not None else None
+                if there is not None and there[1] != value and not (isnan(there[1]) and isnan(value)):
+                    found = f"there is {format_value(there[1])} already, and now {format_value(value)}"
+                    raise RuleError(f"duplicate sample of {labels}: {found}")
 
 
 def wanted_names(expressions: Iterable[str]) -> frozenset[str] | None:

@@ -22,7 +22,11 @@ class Appender(Protocol):
     """Takes what rules produce."""
 
     def append(self, owner: Hashable, at: Instant, samples: Vector) -> None:
-        """Write the samples of `owner` at `at`; what it wrote before and not now gets a staleness marker."""
+        """
+        Write the samples of `owner` at `at`; what it wrote before and not now gets a staleness marker.
+
+        Raises RuleError when a sample contradicts what is there; the others are written.
+        """
         ...
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.rules.alerting_rule import AlertingRuleRun
-from monitor.rules.context import Context
+from monitor.rules.context import Context, Vector
 from monitor.rules.errors import RuleError
 from monitor.rules.recording_rule import RecordingRuleRun
 from monitor.rules.spec import AlertingRule, Rule, RuleGroup
@@ -89,7 +89,8 @@ class Group:
         """
         Evaluate every rule at `at` and return the alerts that dispatch must hear of.
 
-        A rule that fails keeps its alerts as they are, tells nobody of them, and does not stop the others.
+        A rule that fails keeps its alerts as they are, tells nobody of them, and does not stop the others. One whose
+        samples contradict what another rule has written is not well either, but its alerts count.
         """
         began = stopwatch()
         unseen = at - self.last_evaluation - self.interval
@@ -99,10 +100,12 @@ class Group:
         alerts: list[Alert] = []
         for number, rule in enumerate(self.rules):
             started = stopwatch()
-            error = self._evaluate_rule(number, rule, context, at)
+            samples, error = self._evaluate_rule(rule, context, at)
+            if samples is not None:
+                error = _write(context, self.owners[number], at - self.query_offset, samples)
             health = Health.ERR if error else Health.OK
             self.verdicts[number] = Verdict(health, error, at, stopwatch() - started)
-            if not error and isinstance(rule, AlertingRuleRun):
+            if samples is not None and isinstance(rule, AlertingRuleRun):
                 alerts += rule.alerts(context)
         self.last_evaluation, self.evaluation_seconds = at, stopwatch() - began
         return alerts
@@ -114,17 +117,24 @@ class Group:
         self.verdicts = [replace(verdict, at=verdict.at + by) if verdict.at else verdict for verdict in self.verdicts]
         self.last_evaluation += by if self.last_evaluation else 0
 
-    def _evaluate_rule(self, number: int, rule: RuleRun, context: Context, at: Instant) -> str:
-        query_at = at - self.query_offset
+    def _evaluate_rule(self, rule: RuleRun, context: Context, at: Instant) -> tuple[Vector | None, str]:
+        """Return the samples, or None and what is wrong."""
         try:
-            samples = rule.evaluate(context, at, query_at)
+            return rule.evaluate(context, at, at - self.query_offset), ""
         except RuleError as err:
-            return str(err)
+            return None, str(err)
         except Exception as err:  # a defect of ours is that rule's health, and the other rules go on
             log.exception("rule failed unexpectedly", extra={"group": self.spec.name, "rule": rule.spec.name})
-            return f"internal error: {type(err).__name__}"
-        context.appender.append(self.owners[number], query_at, samples)
-        return ""
+            return None, f"internal error: {type(err).__name__}"
+
+
+def _write(context: Context, owner: Owner, at: Instant, samples: Vector) -> str:
+    """Write the samples, and return what of them contradicts what is there."""
+    try:
+        context.appender.append(owner, at, samples)
+    except RuleError as err:
+        return str(err)
+    return ""
 
 
 def _owner(rule: Rule, seen: "Counter[Hashable]") -> Owner:

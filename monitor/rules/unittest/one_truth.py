@@ -2,12 +2,14 @@
 
 import struct
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
 from monitor.model.sample import STALE, format_value
 from monitor.rules.context import Appender, Vector
+from monitor.rules.errors import RuleError
 
 
 @dataclass
@@ -37,7 +39,9 @@ class OneTruth:
             if self._newest[labels][0] < at:
                 self._newest[labels] = (at, STALE)
         self._present[owner] = present
-        self.inner.append(owner, at, samples)
+        # What it has to say is known here, and of input series as well.
+        with suppress(RuleError):
+            self.inner.append(owner, at, samples)
 
     def _contradiction(self, labels: Labels, at: Instant, value: float) -> str:
         newest, there = self._newest.get(labels, (None, value))
