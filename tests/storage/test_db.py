@@ -136,3 +136,14 @@ def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(tmp_path: Path) 
     (tmp_path / "file").write_text("")
     with pytest.raises(StateError, match="file"):
         Database(tmp_path / "file" / "below")
+
+
+def test_the_file_beside_stays_small_however_much_is_written(tmp_path: Path) -> None:
+    database = Database(tmp_path)
+    beside = tmp_path / f"{FILE_NAME}-wal"
+    largest = 0
+    for number in range(200):
+        database.commit([Changes(silences=(("one", f"{number}" * 4_000),))])
+        largest = max(largest, beside.stat().st_size)
+    database.close()
+    assert 0 < largest < 400_000
