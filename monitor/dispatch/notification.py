@@ -18,6 +18,8 @@ class Reason(StrEnum):
     NEW_RESOLVED = "new resolved alerts in group"
     ALL_RESOLVED = "all alerts resolved"
     REPEAT = "repeat interval elapsed"
+    ESCALATED = "nobody answered"
+    ANSWERED = "somebody answered"
     NOTHING_NEW = "nothing new"
 
     @property

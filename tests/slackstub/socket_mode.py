@@ -10,7 +10,7 @@ import socket
 import struct
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -30,7 +30,6 @@ class Link:
     socket: web.WebSocketResponse
     transport: Any
     frozen: bool = False
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class SocketMode:
@@ -49,6 +48,8 @@ class SocketMode:
         # Envelope → seconds from its being sent to its acknowledgement.
         self.acks: dict[str, list[float]] = {}
         self.opened = 0
+        # The least number of links since the first one.
+        self.fewest = MOST_LINKS
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -68,7 +69,7 @@ class SocketMode:
     @property
     def links(self) -> int:
         """How many links are open and alive."""
-        return sum(not link.frozen and not link.socket.closed for link in self._links)
+        return len(self._alive())
 
     def click(
         self, action_id: str, *, ts: str | None = None, user: str = "U0ALICE001", action_ts: str | None = None
@@ -91,8 +92,7 @@ class SocketMode:
 
     def say(self, text: str) -> None:
         """Send any text to the newest live link."""
-        link = next(link for link in reversed(self._links) if not link.frozen and not link.socket.closed)
-        self._call(link.socket.send_str(text))
+        self._call(self._alive()[-1].socket.send_str(text))
 
     def disconnect(self, reason: str = "refresh_requested") -> None:
         """Ask the client to connect anew: `warning`, `refresh_requested`, `link_disabled`, `too_many_websockets`."""
@@ -104,20 +104,23 @@ class SocketMode:
 
     def reset(self) -> None:
         """End all links with a reset."""
-        for link in self._links:
+        for link in self._alive():
             connected = link.transport.get_extra_info("socket")
             connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self._loop.call_soon_threadsafe(link.transport.abort)
 
     def freeze(self) -> None:
         """Let all links stay open and answer nothing."""
-        for link in self._links:
+        for link in self._alive():
             link.frozen = True
             self._loop.call_soon_threadsafe(link.transport.pause_reading)
 
     def late(self) -> list[str]:
         """Return the envelopes that were not acknowledged in Slack's three seconds."""
         return [one for one in self._sent_at if not self.acks.get(one) or self.acks[one][0] > ACK_SECONDS]
+
+    def _alive(self) -> list[Link]:
+        return [link for link in self._links if not link.frozen and not link.socket.closed]
 
     def _open(self) -> str:
         self._number += 1
@@ -132,7 +135,7 @@ class SocketMode:
         asyncio.set_event_loop(self._loop)
         application = web.Application()
         application.router.add_get("/link", self._link)
-        runner = web.AppRunner(application)
+        runner = web.AppRunner(application, access_log=None)
         self._loop.run_until_complete(runner.setup())
         site = web.TCPSite(runner, "127.0.0.1", 0)
         self._loop.run_until_complete(site.start())
@@ -158,6 +161,7 @@ class SocketMode:
         async for message in answer:
             if message.type is WSMsgType.TEXT and not link.frozen:
                 self._acknowledged(json.loads(message.data))
+        self.fewest = min(self.fewest, self.links)
         return answer
 
     def _acknowledged(self, body: dict[str, Any]) -> None:

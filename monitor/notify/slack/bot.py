@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from monitor.dispatch.notification import Notification, NotifyError
 from monitor.model.instant import Instant
+from monitor.notify.interactive.buttons import buttons_of, with_buttons
+from monitor.notify.interactive.nudge import nudged
 from monitor.notify.slack.channel import Channel, Place
 from monitor.notify.slack.classify import RefusedError
 from monitor.notify.slack.degrade import post
@@ -59,6 +61,10 @@ class SlackBot:
 
     def notify(self, notification: Notification) -> None:
         """Bring the message of the incident, and its thread, to what the notification says; raises NotifyError."""
+        answered = nudged(notification)
+        if answered is not None:
+            self._settle((self._name, answered))
+            return
         key = (self._name, notification.group_key)
         self._incidents.change(key, lambda incident: self._heard(incident, notification))
         self._settle(key)
@@ -74,6 +80,8 @@ class SlackBot:
         incident = self._incidents.get((self._name, notification.group_key))
         pace = self._workspace.pace
         post_at = pace.free_at(POST, self._channel.name)
+        if nudged(notification) is not None:
+            return max(post_at, pace.free_at(UPDATE))
         if incident is None or not incident.stands or not goes_on(incident, notification, self._policy):
             return post_at
         edited_at = incident.edited_at
@@ -145,7 +153,8 @@ class SlackBot:
         self._change(incident, lambda one: replace(one, owed=_without(reply, one.owed), doubtful=False))
 
     def _draw(self, incident: Incident, send: Callable[[Message], T]) -> T:
-        return post(*drawn(incident, self._workspace.facts), send)
+        buttons = buttons_of(incident) if self._policy.has_buttons else None
+        return post(*drawn(incident, self._workspace.facts), lambda message: send(with_buttons(message, buttons)))
 
     def _try(self, incident: Incident, send: Callable[[], Place]) -> Place:
         """Note that a post begins, and unless it may have come about, that it came to nothing."""

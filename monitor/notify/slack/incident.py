@@ -130,12 +130,14 @@ class Policy:
     How a channel wants it.
 
     What fires again within `flap_window` of its end is the same incident. More than `digest_above` new incidents at
-    once become one digest. Without `sends_resolved` nobody says that an incident is over.
+    once become one digest. Without `sends_resolved` nobody says that an incident is over. With
+    `has_buttons` somebody hears of clicks.
     """
 
     flap_window: Duration = FLAP_WINDOW
     digest_above: int = DIGEST_ABOVE
     sends_resolved: bool = True
+    has_buttons: bool = False
 
 
 def goes_on(incident: Incident, told: Notification, policy: Policy) -> bool:

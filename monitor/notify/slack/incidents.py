@@ -44,6 +44,10 @@ class Incidents:
         with self._lock:
             return next((one for one in self._incidents.values() if one.id == incident_id), None)
 
+    def all(self) -> list[Incident]:
+        with self._lock:
+            return list(self._incidents.values())
+
     def open(self) -> list[Incident]:
         """Return the incidents that are not over."""
         with self._lock:

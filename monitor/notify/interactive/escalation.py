@@ -1,0 +1,96 @@
+"""What happens when nobody clicks. Pure: deciding here, doing elsewhere."""
+
+import re
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from monitor.dispatch.silence import Silence
+from monitor.model.instant import Duration, Instant
+from monitor.model.matcher import Matcher
+from monitor.notify.interactive.decide import unsilenced
+from monitor.notify.moment import lasted
+from monitor.notify.slack.incident import PASSED_ON, Incident, Reply, UpdateRoot, owing
+
+_MENTION = re.compile(r"(?P<user>[UW][A-Z0-9]{6,})|(?P<group>S[A-Z0-9]{6,})|(?P<all>here|channel)")
+
+
+class Stage(IntEnum):
+    """How far an incident has been escalated."""
+
+    NOT = 0
+    MENTIONED = 1
+    PASSED_ON = PASSED_ON
+    # The next receiver has been told that it is over.
+    ENDED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """
+    Not acknowledged `after` it was told, an incident mentions somebody; after as long again `receiver` is told.
+
+    Only incidents of which some alert matches all `matchers` are escalated. Either of the two may be "".
+    """
+
+    after: Duration
+    mention: str = ""
+    receiver: str = ""
+    matchers: tuple[Matcher, ...] = ()
+
+    def concerns(self, incident: Incident) -> bool:
+        alerts = incident.told.firing
+        return any(all(matcher.accepts(alert.labels) for matcher in self.matchers) for alert in alerts)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """
+    What is due: what the incident becomes, and whether the next receiver must hear how it stands.
+
+    `escalates`: nobody answered in time; else it is the end of a silence, or of the incident.
+    """
+
+    incident: Incident
+    passes_on: bool = False
+    escalates: bool = False
+
+
+def mention(written: str) -> str:
+    """Return how Slack is told to ring for a user, a group, `here` or `channel`. Raises ValueError for all else."""
+    found = _MENTION.fullmatch(written)
+    if found is None:
+        raise ValueError("not a user (U…, W…), a user group (S…), here or channel")
+    if found["group"]:
+        return f"<!subteam^{written}>"
+    return f"<@{written}>" if found["user"] else f"<!{written}>"
+
+
+def due(incident: Incident, silence: Silence | None, now: Instant, escalation: Escalation | None) -> Step | None:
+    """
+    Return what is due of an incident at `now`, or None. `silence` is its silence, if it is in force.
+
+    Whoever silenced it has seen it: escalation begins anew when the silence ends.
+    """
+    if incident.silence_id and silence is None:
+        over = replace(unsilenced(incident), alarmed_at=now)
+        return Step(owing(over, (UpdateRoot(),) if incident.is_open else ()))
+    if not incident.is_open:
+        ended = replace(incident, escalated=Stage.ENDED)
+        return Step(ended, passes_on=True) if incident.escalated == Stage.PASSED_ON else None
+    if escalation is None or incident.acked_at is not None or silence is not None or not escalation.concerns(incident):
+        return None
+    return _next(incident, now, escalation)
+
+
+def _next(incident: Incident, now: Instant, escalation: Escalation) -> Step | None:
+    waited = now - incident.alarmed_at
+    if incident.escalated == Stage.NOT and waited >= escalation.after:
+        mentioned = replace(incident, escalated=Stage.MENTIONED)
+        if not escalation.mention:
+            return Step(mentioned, escalates=True)
+        text = f"{mention(escalation.mention)} not acknowledged for {lasted(waited)}"
+        reply = Reply(f"{incident.id}/escalate/{incident.alarmed_at}", text, broadcast=True)
+        return Step(owing(mentioned, (reply,)), escalates=True)
+    if incident.escalated == Stage.MENTIONED and waited >= 2 * escalation.after and escalation.receiver:
+        return Step(replace(incident, escalated=Stage.PASSED_ON), passes_on=True, escalates=True)
+    return None

@@ -1,0 +1,93 @@
+"""What happens when nobody answers, on a time line: one letter every five minutes."""
+
+import pytest
+
+from monitor.dispatch.silence import Silence
+from monitor.model.instant import HOUR, MINUTE
+from monitor.model.matcher import equal
+from monitor.notify.interactive.decide import matchers_of
+from monitor.notify.interactive.escalation import Escalation, Stage, due, mention
+from monitor.notify.slack.incident import Incident, Reply, UpdateRoot
+from tests.notify.interactive.given import incident, resolved
+from tests.notify.samples import NOW, down, queue
+
+ESCALATION = Escalation(10 * MINUTE, mention="S0ONCALL01", receiver="second line")
+SILENCE = Silence("s1", matchers_of(incident()), NOW, NOW + HOUR, "bob", "from Slack")
+
+
+def timeline(escalation: Escalation, start: Incident, silence: Silence | None = None, steps: int = 6) -> str:
+    """Return what was due: m for a mention, p for passing on, r for telling the receiver the end, u for an update."""
+    line, current = "", start
+    for number in range(steps):
+        step = due(current, silence, NOW + number * 5 * MINUTE, escalation)
+        if step is None:
+            line += "."
+            continue
+        new = step.incident.owed[len(current.owed) :]
+        rings = [action for action in new if isinstance(action, Reply)]
+        assert all(reply.broadcast for reply in rings)
+        if step.passes_on:
+            line += "p" if step.incident.is_open else "r"
+        else:
+            line += "m" if rings else "u" if UpdateRoot() in new else "-"
+        current = step.incident
+    return line
+
+
+@pytest.mark.parametrize(
+    ("start", "escalation", "silence", "expected"),
+    [
+        pytest.param(incident(), ESCALATION, None, "..m.p.", id="mention-then-receiver"),
+        pytest.param(incident(), Escalation(10 * MINUTE, mention="here"), None, "..m...", id="mention-alone"),
+        pytest.param(incident(), Escalation(10 * MINUTE, receiver="b"), None, "..-.p.", id="receiver-alone"),
+        pytest.param(incident(acked_by="bob", acked_at=NOW), ESCALATION, None, "......", id="acked"),
+        pytest.param(resolved(), ESCALATION, None, "......", id="resolved"),
+        pytest.param(incident(silence_id="s1"), ESCALATION, SILENCE, "......", id="silenced"),
+        pytest.param(incident(silence_id="s1"), ESCALATION, None, "u.m.p.", id="its-silence-has-ended"),
+        pytest.param(incident(escalated=Stage.MENTIONED), ESCALATION, None, "....p.", id="after-a-restart"),
+        pytest.param(incident(escalated=Stage.PASSED_ON), ESCALATION, None, "......", id="all-is-done"),
+        pytest.param(resolved(escalated=Stage.PASSED_ON), ESCALATION, None, "r.....", id="the-receiver-hears-the-end"),
+    ],
+)
+def test_timeline(start: Incident, escalation: Escalation, silence: Silence | None, expected: str) -> None:
+    assert timeline(escalation, start, silence) == expected
+
+
+def test_only_what_matches_is_escalated() -> None:
+    critical = Escalation(MINUTE, mention="here", matchers=(equal("severity", "critical"),))
+    assert "m" not in timeline(critical, incident(queue()))
+    assert "m" in timeline(critical, incident(queue(), down()))
+
+
+def test_without_escalation_a_silence_that_ended_is_noticed_all_the_same() -> None:
+    step = due(incident(silence_id="s1", silenced_by="bob"), None, NOW, None)
+    assert step is not None
+    assert (step.incident.silence_id, step.incident.silenced_by) == ("", "")
+
+
+def test_the_mention_rings_for_whom_the_configuration_names() -> None:
+    step = due(incident(), None, NOW + 12 * MINUTE, ESCALATION)
+    assert step is not None
+    assert step.incident.owed == (
+        Reply(f"abc123/escalate/{NOW}", "<!subteam^S0ONCALL01> not acknowledged for 12m", broadcast=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "rings"),
+    [
+        ("U0ALICE001", "<@U0ALICE001>"),
+        ("W0ALICE001", "<@W0ALICE001>"),
+        ("S0ONCALL01", "<!subteam^S0ONCALL01>"),
+        ("here", "<!here>"),
+        ("channel", "<!channel>"),
+    ],
+)
+def test_a_mention(written: str, rings: str) -> None:
+    assert mention(written) == rings
+
+
+@pytest.mark.parametrize("written", ["everyone", "@here", "U0ALICE001>", "alice", "S1", "here\n", "<!here>", ""])
+def test_what_cannot_be_mentioned(written: str) -> None:
+    with pytest.raises(ValueError, match="not a user"):
+        mention(written)

@@ -1,0 +1,74 @@
+"""What is due is done once, whatever happens in the same moment; and a nudge walks beside the notifications."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.notification import Notification
+from monitor.dispatch.silence import Silences
+from monitor.model.instant import MINUTE
+from monitor.notify.interactive.escalation import Escalation, Stage
+from monitor.notify.interactive.escalator import Escalator
+from monitor.notify.interactive.nudge import nudge, nudged
+from monitor.notify.outbox import Outbox
+from monitor.notify.slack.incident import Incident, Key
+from monitor.notify.slack.incidents import Incidents
+from tests.notify.interactive.given import INTEGRATION, incident
+from tests.notify.samples import NOW
+
+AT = NOW + 10 * MINUTE
+
+
+class Racing(Incidents):
+    """Somebody acknowledges in the moment in which the incident is escalated."""
+
+    def change(self, key: Key, how: Callable[[Incident | None], Incident]) -> Incident:
+        current = self.get(key)
+        assert current is not None
+        self.put(replace(current, acked_by="bob", acked_at=NOW))
+        return super().change(key, how)
+
+
+def looking(incidents: Incidents, touched: list[Incident], passed: list[Incident]) -> Escalator:
+    escalator = Escalator(incidents, Silences(), touched.append, passed.append)
+    escalator.escalation = Escalation(5 * MINUTE, "here", "second")
+    return escalator
+
+
+def test_each_step_is_done_once() -> None:
+    touched: list[Incident] = []
+    passed: list[Incident] = []
+    incidents = Incidents([incident()])
+    escalator = looking(incidents, touched, passed)
+    for _ in range(3):
+        escalator.look(AT - MINUTE)
+    assert ([one.escalated for one in touched], passed) == ([Stage.MENTIONED], [])
+    for _ in range(3):
+        escalator.look(AT)
+    assert [one.escalated for one in passed] == [Stage.MENTIONED]
+    assert [one.escalated for one in incidents.all()] == [Stage.PASSED_ON]
+
+
+def test_who_acknowledges_in_the_last_moment_is_in_time() -> None:
+    touched: list[Incident] = []
+    passed: list[Incident] = []
+    incidents = Racing([incident()])
+    looking(incidents, touched, passed).look(AT)
+    assert (touched, passed) == ([], [])
+    assert [one.acked_by for one in incidents.all()] == ["bob"]
+
+
+def test_a_nudge_takes_the_place_of_no_notification_and_names_its_group() -> None:
+    class Slow:
+        def notify(self, notification: Notification) -> None:
+            told.append(notification)
+
+    told: list[Notification] = []
+    outbox = Outbox({INTEGRATION: Slow()}, lambda _: None)
+    news = incident().told
+    outbox.put(Delivery(INTEGRATION, news), NOW)
+    outbox.put(Delivery(INTEGRATION, nudge(news)), NOW)
+    outbox.put(Delivery(INTEGRATION, nudge(news)), NOW)
+    outbox.deliver_due(NOW)
+    assert [nudged(one) for one in told] == [None, news.group_key]
+    assert told[0] == news
