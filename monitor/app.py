@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from prometheus_client import (
     CollectorRegistry,
@@ -21,8 +22,10 @@ from monitor.clockwatch import ClockWatch
 from monitor.config.config import Config
 from monitor.dispatch.alerting import Alerting
 from monitor.dispatching import Dispatching
+from monitor.interaction import Interaction
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, Duration, to_seconds
+from monitor.notify.secret import Secret
 from monitor.ownseries import OwnSeries
 from monitor.promql import Engine, Limits
 from monitor.reporting import refresh, report
@@ -36,6 +39,7 @@ from monitor.web.information import Information
 from monitor.web.queries import MOST_SAMPLES, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
+from monitor.web.slack_actions import SlackActions
 from monitor.workers import Workers
 from monitor.yamldoc.mistake import DocumentError
 
@@ -80,8 +84,11 @@ class App:
             undo.callback(server.stop)
             suppressed = self._metrics.suppressed
             dispatching = Dispatching(config, parts.integrations, state.log, state.silences, suppressed)
-            running = self._assemble(parts, Lasting(state, server, dispatching, Workers(), self._builder.workspace))
-            self._builder.workspace.incidents.begin(state.incidents, state.journal)
+            workspace = self._builder.workspace
+            workspace.incidents.begin(state.incidents, state.journal)
+            interaction = Interaction(workspace.incidents, state.silences, state.journal, self._clock, self._registry)
+            lasting = Lasting(state, server, dispatching, Workers(), workspace, interaction)
+            running = self._assemble(parts, lasting)
             state.restore(running.pipeline, self._clock.now())
             undo.pop_all()
         self._running = running
@@ -148,6 +155,17 @@ class App:
         running = self._running
         return running.lasting.dispatching.alerting(running.timetable.look) if running is not None else None
 
+    def signing_secret(self) -> Secret | None:
+        """Return what Slack signs its clicks with, or None when none are taken over HTTP."""
+        running = self._running
+        return running.lasting.interaction.signing_secret() if running is not None else None
+
+    def take_in(self, payload: Any, envelope_id: str, written: Callable[[], None]) -> None:
+        """Take a click, see Desk; while nothing runs it is nobody's."""
+        running = self._running
+        if running is not None:
+            running.lasting.interaction.take_in(payload, envelope_id, written)
+
     def _open_state(self, config: Config) -> State:
         try:
             return State.open(config.storage.path, self._clock, self._metrics)
@@ -160,7 +178,9 @@ class App:
         queries = Queries(self._window, self._engine, self._clock)
         information = Information(self, self._window, self._clock, __version__, now)
         alertmanager = AlertmanagerApi(self, self._clock, now, __version__, self._metrics.limited)
-        app = create_app(routes, queries, information, alertmanager.blueprint())
+        app = create_app(
+            routes, queries, information, alertmanager.blueprint(), SlackActions(self, self._clock).blueprint()
+        )
         try:
             return Server(app, listen.host, listen.port)
         # waitress makes a ValueError of a name that is not known.

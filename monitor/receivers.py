@@ -51,7 +51,7 @@ def _notifiers(
     external_url = config.web.external_url
     for number, slack in enumerate(receiver.slack_configs):
         name = f"{receiver.name}/slack[{number}]"
-        yield name, slack.send_resolved, _slack(name, slack, config.global_.slack_base_url, workspace)
+        yield name, slack.send_resolved, _slack(name, slack, config, workspace)
     for number, webhook in enumerate(receiver.webhook_configs):
         yield f"{receiver.name}/webhook[{number}]", webhook.send_resolved, _webhook(webhook, external_url)
     for number, pagerduty in enumerate(receiver.pagerduty_configs):
@@ -60,12 +60,12 @@ def _notifiers(
         yield f"{receiver.name}/console[{number}]", printed.send_resolved, _console(console, workspace)
 
 
-def _slack(name: str, slack: SlackConfig, base_url: str, workspace: Workspace) -> Notifier:
+def _slack(name: str, slack: SlackConfig, config: Config, workspace: Workspace) -> Notifier:
     if slack.api_url is not None or slack.api_url_file is not None:
         return SlackWebhook(Secret(revealed(slack.api_url), slack.api_url_file))
     token = Secret(revealed(slack.bot_token), slack.bot_token_file)
-    channel = Channel(WebApi(token, base_url), slack.channel, workspace.pace, workspace.now)
-    policy = Policy(slack.flap_window, slack.digest_above, slack.send_resolved)
+    channel = Channel(WebApi(token, config.global_.slack_base_url), slack.channel, workspace.pace, workspace.now)
+    policy = Policy(slack.flap_window, slack.digest_above, slack.send_resolved, config.slack.has_buttons)
     return SlackBot(name, channel, workspace, policy)
 
 

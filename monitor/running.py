@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from monitor.beating import Beating
 from monitor.build import Parts
 from monitor.dispatching import Dispatching
+from monitor.interaction import Interaction, Ways
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
 from monitor.notify.slack.workspace import Workspace
 from monitor.pipeline import Pipeline
@@ -35,6 +36,7 @@ class Lasting:
     dispatching: Dispatching
     workers: Workers
     workspace: Workspace
+    interaction: Interaction
 
 
 class Running:
@@ -51,6 +53,7 @@ class Running:
 
     def begin(self) -> None:
         self.pipeline.outbox.start(self.pipeline.clock.now)
+        self.lasting.interaction.begin(self.parts.config, Ways(self.pipeline.outbox, self.parts.integrations))
         self.timetable.start()
 
     def take_over(self, old: "Running", now: Instant) -> None:
@@ -94,11 +97,13 @@ class Running:
             stack.callback(self._empty_lanes)
             stack.callback(self._save_window)
             stack.callback(self._close_connections)
+            stack.callback(lasting.interaction.stop)
             stack.callback(lasting.workers.stop)
             stack.callback(self.timetable.stop)
 
     def _timetable(self) -> Timetable:
-        return Timetable(self.pipeline, self.lasting.workers, self._save_window, self._beating)
+        escalating = self.lasting.interaction if self.parts.config.slack.has_buttons else None
+        return Timetable(self.pipeline, self.lasting.workers, self._save_window, self._beating, escalating)
 
     def _save_window(self) -> None:
         self.lasting.state.save_window(self.pipeline.window, self.pipeline.clock.now())

@@ -21,8 +21,8 @@ FLUSH = "flush"
 SAVE_EVERY: Duration = MINUTE
 
 
-class Beating(Protocol):
-    """Gives a sign of life at every tick, if there is cause to."""
+class Ticking(Protocol):
+    """Looks at every tick whether there is something to do."""
 
     @property
     def interval(self) -> Duration: ...
@@ -37,17 +37,24 @@ class Timetable:
     Drives a pipeline in real time, from `start` to `stop`.
 
     Scrapes run on workers, side by side; the rules of a slot as soon as its scrapes are in; notifications at once
-    behind the rules, and by a timer where a group waits. `save` is called every minute, `beating` as often as it likes.
+    behind the rules, and by a timer where a group waits. `save` is called every minute, `beating` and `escalating` as
+    often as they like.
     The workers outlive the timetable, so that a target whose scrape is still under way is not scraped beside it.
     """
 
     def __init__(
-        self, pipeline: Pipeline, workers: Workers, save: Callable[[], None], beating: Beating | None = None
+        self,
+        pipeline: Pipeline,
+        workers: Workers,
+        save: Callable[[], None],
+        beating: Ticking | None = None,
+        escalating: Ticking | None = None,
     ) -> None:
         self._pipeline = pipeline
         self._workers = workers
         self._save = save
         self._beating = beating
+        self._escalating = escalating
         self._now = pipeline.clock.now
         metrics = pipeline.metrics
         for part in PARTS:
@@ -71,6 +78,8 @@ class Timetable:
         self._schedule.every(SAVE_EVERY, SAVE, lambda _: self._save())
         if self._beating is not None:
             self._schedule.every(self._beating.interval, HEARTBEAT, self._beating.tick)
+        if self._escalating is not None:
+            self._schedule.every(self._escalating.interval, NOTIFY, self._escalating.tick)
         self._schedule.start()
 
     def stop(self) -> None:

@@ -49,6 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "schedule": GROUND,
     "arrival": GROUND,
     "clockwatch": GROUND,
+    "buttonmetrics": set(),
+    "interaction": GROUND | {"config", "dispatch", "notify", "journal", "buttonmetrics"},
     "beating": MIDDLE | {"config", "dispatch", "notify", "pipeline", "workers"},
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }

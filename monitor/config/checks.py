@@ -14,6 +14,8 @@ _FILES = frozenset(
         "slack_api_url_file",
         "bot_token_file",
         "api_url_file",
+        "app_token_file",
+        "signing_secret_file",
         "url_file",
         "routing_key_file",
         "credentials_file",
@@ -58,6 +60,20 @@ def receivers_exist(report: Report) -> None:
         name = _text(route.get("receiver"))
         if name is not None and name not in known:
             _add_undefined(report, (*loc, "receiver"), f"receiver {shown(name)}", name, known)
+
+
+def buttons_make_sense(report: Report) -> None:
+    """Note an escalation to a receiver that is not defined, and warn of buttons that no message can have."""
+    root = report.document.root
+    name = _text(find(root, ("slack", "escalate", "receiver")))
+    known = dict.fromkeys(name for _, name in _names(report, "receivers", "name"))
+    if name is not None and name not in known:
+        _add_undefined(report, ("slack", "escalate", "receiver"), f"receiver {shown(name)}", name, known)
+    bots = ("bot_token", "bot_token_file")
+    if find(root, ("slack",)) is not None and not any(
+        key in bots for _, key, _ in _walk(find(root, ("receivers",)), ())
+    ):
+        report.add(("slack",), "no receiver has a bot (bot_token): no message can have buttons", warning=True)
 
 
 def intervals_exist(report: Report) -> None:

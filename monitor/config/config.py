@@ -6,6 +6,7 @@ from pathlib import Path
 
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
+from monitor.config.interactive import InteractiveConfig
 from monitor.config.receiving import ReceiverConfig
 from monitor.config.scraping import ScrapeConfig
 from monitor.dispatch.inhibit import InhibitRule
@@ -33,4 +34,5 @@ class Config:
     inhibit_rules: tuple[InhibitRule, ...] = ()
     time_intervals: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
     heartbeat: HeartbeatConfig | None = None
+    slack: InteractiveConfig = field(default_factory=InteractiveConfig)
     warnings: tuple[Mistake, ...] = ()

@@ -11,6 +11,7 @@ from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.inhibition import inhibit_rules, shipped_inhibit_rules
+from monitor.config.interactive import InteractiveConfig
 from monitor.config.intervals import TimeIntervalsSection
 from monitor.config.receiving import ReceiverConfig
 from monitor.config.routing import RouteSection
@@ -44,6 +45,7 @@ class _Top(Section):
     inhibit_rules: tuple[Any, ...] = ()
     time_intervals: tuple[Any, ...] = ()
     heartbeat: Any = None
+    slack: Any = None
     storage: Any = None
     web: Any = None
 
@@ -101,8 +103,10 @@ class _Reader:
             web=self.report.read(WebConfig, ("web",)) or WebConfig(),
             inhibit_rules=inhibit_rules(self.report) if self._given("inhibit_rules") else shipped_inhibit_rules(),
             time_intervals=self._time_intervals(),
+            slack=self.report.read(InteractiveConfig, ("slack",)) or InteractiveConfig(),
             heartbeat=self.report.read(HeartbeatConfig, ("heartbeat",)) if self._given("heartbeat") else None,
         )
+        checks.buttons_make_sense(self.report)
         checks.files_exist(self.report, self._folder)
         return replace(config, warnings=tuple(sorted(self.report.mistakes)))
 

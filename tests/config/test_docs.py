@@ -9,6 +9,7 @@ from monitor.config import flags
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.inhibition import InhibitRuleSection
+from monitor.config.interactive import EscalateConfig, InteractiveConfig
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.read import load
@@ -38,6 +39,8 @@ SECTIONS: dict[str, type[Section]] = {
     "http_config": HttpConfig,
     "pagerduty_configs": PagerDutyConfig,
     "console_configs": ConsoleConfig,
+    "slack": InteractiveConfig,
+    "escalate": EscalateConfig,
     "heartbeat": HeartbeatConfig,
     "storage": StorageConfig,
     "web": WebConfig,
@@ -83,7 +86,16 @@ def test_the_full_example_loads_and_uses_every_setting(tmp_path: Path) -> None:
     config = load(tmp_path / "monitor.yaml")
     assert [job.job_name for job in config.scrape_configs] == ["vllm", "vllm-staging"]
     assert all("does not exist" in told.what or "matches no file" in told.what for told in config.warnings)
-    secrets = {"slack_api_url", "credentials", "password", "bot_token", "api_url", "routing_key"}
+    secrets = {
+        "slack_api_url",
+        "credentials",
+        "password",
+        "bot_token",
+        "api_url",
+        "routing_key",
+        "app_token",
+        "signing_secret",
+    }
     every = {key for section in SECTIONS.values() for key in section.fields_by_key()}
     assert {key for key in every if not re.search(rf"\b{key}:", blocks[0])} == secrets
 

@@ -131,7 +131,7 @@ SECTIONS = (
     StorageConfig,
     WebConfig,
 )
-TOP = ("global", "scrape_configs", "rule_files", "route", "receivers", "storage", "web", "<<")
+TOP = ("global", "scrape_configs", "rule_files", "route", "receivers", "storage", "web", "slack", "<<")
 keys = st.sampled_from(sorted({*TOP, *(key for section in SECTIONS for key in section.fields_by_key())}))
 values = (
     st.none()
