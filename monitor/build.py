@@ -17,13 +17,13 @@ from monitor.jobs import options_of, targets_of
 from monitor.journal import Journal
 from monitor.metrics import Metrics
 from monitor.model.target import Target
-from monitor.notify.lane import Attempt
+from monitor.notify.letter import Attempt
 from monitor.notify.outbox import Outbox
 from monitor.notify.slack.workspace import Workspace
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
 from monitor.promql import Engine, Limits
-from monitor.receivers import receivers_of
+from monitor.receivers import fallbacks_of, receivers_of
 from monitor.rules.context import Context
 from monitor.rules.manager import Manager
 from monitor.rules.rulefmt import read_rules
@@ -122,7 +122,7 @@ class Builder:
             tuple(parts.loops.values()),
             parts.manager,
             dispatcher,
-            Outbox(parts.notifiers, report, journal),
+            Outbox(parts.notifiers, report, journal, fallbacks=fallbacks_of(parts.config, parts.integrations)),
             self.metrics,
             journal,
             own.writer(parts.appender, wanted) if own is not None else lambda _: None,

@@ -140,6 +140,7 @@ def _notification_body(told: Notification) -> dict[str, Any]:
         "now": told.now,
         "reason": told.reason.value,
         "id": told.id,
+        "fallback": told.fallback,
     }
 
 
@@ -152,6 +153,7 @@ def _notification_of(body: dict[str, Any]) -> Notification:
         now=body["now"],
         reason=Reason(body["reason"]),
         id=body["id"],
+        fallback=body.get("fallback", ""),
     )
 
 

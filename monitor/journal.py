@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from monitor.codec import (
     active_of,
@@ -20,12 +21,35 @@ from monitor.codec import (
 from monitor.dispatch.dispatcher import LOG_RETENTION, Delivery, Flush
 from monitor.dispatch.nflog import Entry, LogKey
 from monitor.dispatch.silence import Silence
-from monitor.model.instant import Instant
+from monitor.model.instant import DAY, Duration, Instant
+from monitor.notify.letter import DeadLetter
 from monitor.notify.slack.incident import Incident, Key
 from monitor.rules.manager import AlertKey, Kept
-from monitor.storage.db import AlertRow, Changes, Database, IncidentRow, LetterRow, LogRow, StateError
+from monitor.storage.db import (
+    AlertRow,
+    AstrayRow,
+    Changes,
+    Database,
+    DeadRow,
+    IncidentRow,
+    LetterRow,
+    LogRow,
+    StateError,
+)
 
 log = logging.getLogger(__name__)
+
+# How long a letter that was given up can be looked at and tried again.
+DEAD_RETENTION: Duration = 7 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A delivery that was not made, with the attempts that were begun; `diverted`: others were given it as well."""
+
+    delivery: Delivery
+    attempts: int
+    diverted: bool
 
 
 class Journal:
@@ -63,6 +87,23 @@ class Journal:
     def settle(self, letter: str) -> None:
         self._write(Changes(settled=(letter,)))
 
+    def bury(self, dead: DeadLetter) -> None:
+        told = dead.delivery
+        body = delivery_text(told)
+        row = DeadRow(told.notification.id, told.integration, body, dead.attempts, dead.error, dead.at)
+        self._write(Changes(dead=(row,)))
+        self._forget_dead(dead.at)
+
+    def divert(self, delivery: Delivery, copies: Sequence[Delivery], now: Instant) -> None:
+        told = delivery.notification
+        row = AstrayRow(told.id, delivery.integration, told.group_key, now, over=told.is_resolved)
+        self._write(Changes(letters=tuple(_letter_row(copy) for copy in copies), astray=(row,)))
+
+    def raise_dead(self, dead: DeadLetter) -> None:
+        """A letter that was given up waits once more; others have had it, if there are any."""
+        row = LetterRow(dead.delivery.notification.id, dead.delivery.integration, delivery_text(dead.delivery), 0, True)
+        self._write(Changes(letters=(row,), raised=(row.id,)))
+
     def keep(self, silence: Silence) -> None:
         """Keep a silence as it is now."""
         self._write(Changes(silences=((silence.id, silence_text(silence)),)))
@@ -90,10 +131,22 @@ class Journal:
         self._database.expire_nflog(now - LOG_RETENTION)
         return {(row.group_key, row.integration): entry_of(row.at, row.body) for row in self._database.nflog()}
 
-    def letters(self) -> Iterator[tuple[Delivery, int]]:
-        """Yield the deliveries that were not made, with the number of attempts that were begun, the oldest first."""
+    def letters(self) -> Iterator[Waiting]:
+        """Yield the deliveries that were not made, the oldest first."""
         for row in self._database.letters():
-            yield delivery_of(row.integration, row.body), row.attempts
+            yield Waiting(delivery_of(row.integration, row.body), row.attempts, row.diverted)
+
+    def astray(self) -> Sequence[tuple[str, str]]:
+        """Return the integrations and group keys of which others have heard the beginning."""
+        return self._database.astray()
+
+    def dead_letters(self, now: Instant) -> list[DeadLetter]:
+        """Return what was given up within the last days, the newest first."""
+        self._forget_dead(now)
+        return [
+            DeadLetter(delivery_of(row.integration, row.body), row.attempts, row.error, row.at)
+            for row in self._database.dead_letters()
+        ]
 
     def silences(self) -> Iterator[Silence]:
         for body in self._database.silences():
@@ -123,6 +176,12 @@ class Journal:
                 self._complain(err)
             else:
                 self._unwritten = []
+
+    def _forget_dead(self, now: Instant) -> None:
+        try:
+            self._database.expire_dead(now - DEAD_RETENTION)
+        except StateError as err:
+            self._complain(err)
 
     def _complain(self, err: StateError) -> None:
         self._failed()

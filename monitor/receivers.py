@@ -1,6 +1,6 @@
 """From the receivers of the configuration to their integrations, and what delivers to each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,16 @@ def receivers_of(
             integrations[receiver.name].append(Integration(name, send_resolved))
             notifiers[name] = notifier
     return integrations, notifiers
+
+
+def fallbacks_of(config: Config, integrations: Mapping[str, Sequence[Integration]]) -> dict[str, Sequence[Integration]]:
+    """Return for each integration that has a fallback those that are told in its place, by its name."""
+    return {
+        integration.name: integrations[receiver.fallback]
+        for receiver in config.receivers
+        if receiver.fallback
+        for integration in integrations[receiver.name]
+    }
 
 
 def _notifiers(

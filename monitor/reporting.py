@@ -5,7 +5,7 @@ from collections import Counter
 
 from monitor.dispatch.silence import Silences, SilenceState
 from monitor.metrics import Metrics
-from monitor.notify.lane import Attempt
+from monitor.notify.letter import Attempt
 from monitor.pipeline import Pipeline
 from monitor.rules.alerting import AlertState
 

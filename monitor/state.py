@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monitor.clock import Clock
-from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.nflog import NotificationLog
 from monitor.dispatch.silence import Silences
-from monitor.journal import Journal
+from monitor.journal import Journal, Waiting
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.notify.slack.incident import Incident
@@ -33,7 +32,8 @@ class State:
     """
     The state folder of a daemon, which is its own, and what was read from it. All but `open` goes on without the disk.
 
-    `letters` are deliveries that wait, with the attempts that were begun; `down_at` is when rules were last evaluated.
+    `letters` are deliveries that wait, `astray` the groups that others were told of; `down_at` is when rules were last
+    evaluated.
     """
 
     folder: Path
@@ -43,7 +43,8 @@ class State:
     log: NotificationLog
     silences: Silences
     incidents: tuple[Incident, ...]
-    letters: tuple[tuple[Delivery, int], ...]
+    letters: tuple[Waiting, ...]
+    astray: tuple[tuple[str, str], ...]
     down_at: Instant | None
 
     @classmethod
@@ -87,11 +88,11 @@ class State:
         try:
             journal = Journal(database, metrics.state_failures.inc)
             entries = NotificationLog(dict(journal.notification_log(clock.now())))
-            letters, down_at = tuple(journal.letters()), journal.evaluated()
+            letters, astray, down_at = tuple(journal.letters()), tuple(journal.astray()), journal.evaluated()
             silences = Silences(journal.silences(), journal)
             incidents = tuple(journal.incidents())
             alerts = tuple(journal.alerts())
-            return cls(folder, lock, journal, alerts, entries, silences, incidents, letters, down_at)
+            return cls(folder, lock, journal, alerts, entries, silences, incidents, letters, astray, down_at)
         except BaseException:
             database.close()
             raise
@@ -102,8 +103,9 @@ class State:
         if self.down_at is not None:
             blind = BLIND if newest is None else HOLE if now - newest > 30 * SECOND else 0
             pipeline.dispatcher.insert(pipeline.manager.restore(self.alerts, self.down_at, now, now + blind), now)
-        for delivery, attempts in self.letters:
-            pipeline.outbox.put(delivery, now, attempts)
+        pipeline.outbox.recall(self.astray)
+        for waiting in self.letters:
+            pipeline.outbox.put(waiting.delivery, now, waiting.attempts, diverted=waiting.diverted)
 
     def save_window(self, window: Window, now: Instant) -> None:
         try:

@@ -17,7 +17,7 @@ from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND
 from monitor.model.labels import Labels
 from monitor.model.matcher import equal
-from monitor.notify.lane import Attempt
+from monitor.notify.letter import Attempt
 from monitor.pipeline import Pipeline
 from monitor.replay import replay
 from monitor.reporting import refresh, report

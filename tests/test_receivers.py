@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from monitor.clock import VirtualClock
 from monitor.config.read import load
+from monitor.notify.slack.workspace import Workspace
 from monitor.receivers import receivers_of
 from monitor.yamldoc.mistake import DocumentError
 from tests.notify.endpoint import endpoint
 from tests.notify.pagerdutystub import ROUTING_KEY, PagerDutyStub
-from tests.notify.samples import note, queue
+from tests.notify.samples import NOW, note, queue
 
 JOB = "scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]\n"
 
@@ -35,7 +37,7 @@ receivers:
       - {{routing_key: {ROUTING_KEY}, url: "{events.url}", severities: {{warning: critical}}}}
 """
         )
-        integrations, notifiers = receivers_of(load(tmp_path / "monitor.yaml"), None)
+        integrations, notifiers = receivers_of(load(tmp_path / "monitor.yaml"), None, Workspace(VirtualClock(NOW).now))
         assert [(one.name, one.send_resolved) for one in integrations["all"]] == [
             ("all/webhook[0]", False),
             ("all/webhook[1]", True),
@@ -60,6 +62,12 @@ receivers:
             "set one of routing_key and routing_key_file",
         ),
         ("pagerduty_configs: [{routing_key: x, severities: {page: bad}}]", '"bad" is not one of critical, error'),
+        ("fallback: a, console_configs: [{}]", "fallback: leads back to itself (a → a)"),
+        (
+            "fallback: b}, {name: b, fallback: c}, {name: c, fallback: a",
+            'receiver "c": fallback: leads back to itself (c → a → b → c)',
+        ),
+        ("fallback: paper}, {name: pager", 'receiver "a": fallback: receiver "paper" is not defined (known: a, pager)'),
         ("webhook_configs: [{url: 'http://x', http_config: {proxy_url: x}}]", '"proxy_url" is not supported yet'),
     ],
 )

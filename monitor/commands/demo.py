@@ -16,7 +16,7 @@ from monitor.dispatch.notification import NotifyError
 from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, slot_at_or_before, to_seconds
-from monitor.notify.lane import Attempt
+from monitor.notify.letter import Attempt
 from monitor.notify.moment import utc
 from monitor.replay import catch_up, replay
 from monitor.rules.alerting import AlertState

@@ -76,6 +76,22 @@ def buttons_make_sense(report: Report) -> None:
         report.add(("slack",), "no receiver has a bot (bot_token): no message can have buttons", warning=True)
 
 
+def fallbacks_end(report: Report) -> None:
+    """Note every fallback that is not defined, and those that lead back to where they began."""
+    places = {name: loc for loc, name in _names(report, "receivers", "name")}
+    root = report.document.root
+    leads = {name: _text(find(root, (*loc, "fallback"))) for name, loc in places.items()}
+    for name, loc in places.items():
+        fallback, way = leads[name], [name]
+        if fallback is not None and fallback not in places:
+            _add_undefined(report, (*loc, "fallback"), f"fallback: receiver {shown(fallback)}", fallback, places)
+        while fallback is not None and fallback not in way:
+            way.append(fallback)
+            fallback = leads.get(fallback)
+        if fallback == name:
+            report.add((*loc, "fallback"), f"fallback: leads back to itself ({' → '.join([*way, name])})")
+
+
 def intervals_exist(report: Report) -> None:
     """Note every time interval that a route names and that is not defined."""
     known = dict.fromkeys(name for _, name in _names(report, "time_intervals", "name"))

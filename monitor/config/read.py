@@ -136,6 +136,7 @@ class _Reader:
                     self.report.add((*loc, "slack_configs", index), what)
             receivers.append(receiver)
         checks.names_differ(self.report, "receivers", "name")
+        checks.fallbacks_end(self.report)
         return tuple(receivers) if self._given("receivers") else (CONSOLE,)
 
     def _route(self, receivers: tuple[ReceiverConfig, ...]) -> Route:

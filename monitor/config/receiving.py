@@ -61,11 +61,12 @@ class ConsoleConfig(Section):
 
 
 class ReceiverConfig(Section):
-    """A name that routes use, and every way in which it is told."""
+    """A name that routes use, and every way in which it is told; `fallback` is another one, for when that fails."""
 
     not_yet: ClassVar[dict[str, str]] = not_yet.RECEIVER
 
     name: Text
+    fallback: Text = ""
     slack_configs: tuple[SlackConfig, ...] = ()
     webhook_configs: tuple[WebhookConfig, ...] = ()
     pagerduty_configs: tuple[PagerDutyConfig, ...] = ()

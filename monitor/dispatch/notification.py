@@ -34,6 +34,7 @@ class Notification:
 
     `alerts` are sorted by job, instance and labels; those that resolved since the last notification are among them.
     `id` names this piece of news to this integration, and no other; it is the same after a restart.
+    `fallback` is empty, or says which integration should have been told and cannot be.
     """
 
     receiver: str
@@ -43,6 +44,7 @@ class Notification:
     now: Instant
     reason: Reason
     id: str = ""
+    fallback: str = ""
 
     @property
     def firing(self) -> tuple[Alert, ...]:

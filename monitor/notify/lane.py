@@ -2,15 +2,15 @@
 
 import logging
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.nflog import LogKey
 from monitor.dispatch.notification import Notification, Notifier, NotifyError
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
-from monitor.notify.severity import Severity, severity_of, worst
+from monitor.notify.fallback import Detour, Divert
+from monitor.notify.letter import Attempt, DeadLetter, Ledger, Letter
 
 log = logging.getLogger(__name__)
 
@@ -18,18 +18,6 @@ FIRST_WAIT: Duration = SECOND
 LONGEST_WAIT: Duration = MINUTE
 # A dead token or channel may be mended by its owner; until then a knock now and then, and no hammering.
 PROBE_WAIT: Duration = 5 * MINUTE
-
-
-class Ledger(Protocol):
-    """Keeps letters beyond the life of the process; a letter is entered before it comes here. Never raises."""
-
-    def attempt(self, letter: str) -> None:
-        """An attempt to deliver the letter begins."""
-        ...
-
-    def settle(self, letter: str) -> None:
-        """The letter needs no attempt any more."""
-        ...
 
 
 @runtime_checkable
@@ -44,39 +32,13 @@ class Editor(Protocol):
         """Return when the notification may be delivered."""
         ...
 
+    def notify_among(self, notification: Notification, waiting: Sequence[Notification]) -> bool:
+        """
+        Deliver it, and whatever of `waiting` is told by the same message; raises NotifyError, and nothing else.
 
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """
-    A delivery that waits; `not_before` is when its next attempt may be made.
-
-    `since` is when there was first something to tell of its group that has not been told.
-    """
-
-    delivery: Delivery
-    not_before: Instant
-    attempts: int = 0
-    since: Instant = 0
-
-    @property
-    def id(self) -> str:
-        return self.delivery.notification.id
-
-    @property
-    def urgency(self) -> int:
-        """0 is told first: what is critical before what is not, and what fires before what is over."""
-        told = self.delivery.notification
-        rank = worst(severity_of(alert) for alert in told.firing or told.alerts).rank
-        return rank + len(Severity) * told.is_resolved
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What became of one attempt to deliver; `error` is None when it went well."""
-
-    delivery: Delivery
-    error: NotifyError | None
-    attempts: int
+        Returns whether all is said; else it is to be delivered again when it is ready. So is what was told with it.
+        """
+        ...
 
 
 def wait_after(error: NotifyError, attempts: int, jitter: float) -> Duration:
@@ -102,17 +64,25 @@ class Lane:
     need the present state, and nothing that began may seem to last for ever. An Editor shows the present state anyhow:
     to it a newer word always takes the place of the older one.
 
-    Of the groups that may be told now, the worst comes first.
+    Of the groups that may be told now, the worst comes first. With `divert`, what cannot be told here goes to others as
+    well, and waits here all the same.
     """
 
     def __init__(
-        self, notifier: Notifier, report: Callable[[Attempt], None], chance: Callable[[], float], ledger: Ledger
+        self,
+        notifier: Notifier,
+        report: Callable[[Attempt], None],
+        chance: Callable[[], float],
+        ledger: Ledger,
+        divert: Divert | None = None,
     ) -> None:
         self._notifier = notifier
         self._editor = notifier if isinstance(notifier, Editor) else None
         self._report = report
         self._chance = chance
         self._ledger = ledger
+        self._divert = divert
+        self._detour = Detour()
         self._letters: list[Letter] = []
         self._quiet_until: Instant = 0
         self._moved: Duration = 0
@@ -132,11 +102,12 @@ class Lane:
                 self._letters.remove(older)
                 # News is worth a knock at once, but it does not make the receiver any healthier.
                 attempts, since = letter.attempts + older.attempts, min(letter.since, older.since)
-                letter = replace(letter, attempts=attempts, since=since)
+                letter = replace(letter, attempts=attempts, since=since, error=older.error)
             self._letters.append(letter)
             self.changed.notify()
         if older is not None:
             self._ledger.settle(older.id)
+        self._send_around(letter.not_before)
 
     def next_due(self) -> Instant | None:
         """Return when the next attempt may be made, or None when the lane is empty."""
@@ -148,6 +119,23 @@ class Lane:
         with self.changed:
             return len(self._letters)
 
+    def letters(self) -> list[Letter]:
+        """Return what waits, the oldest first."""
+        with self.changed:
+            return list(self._letters)
+
+    def hasten(self, ids: Collection[str], now: Instant) -> int:
+        """Let these wait no longer, unless the receiver asked for it; returns how many of them wait here."""
+        with self.changed:
+            self._change(lambda one: replace(one, not_before=min(one.not_before, now)) if one.id in ids else one)
+            self.changed.notify()
+            return sum(letter.id in ids for letter in self._letters)
+
+    def recall(self, groups: Iterable[str]) -> None:
+        """Others have heard of the beginning of these groups, in an earlier life."""
+        with self.changed:
+            self._detour.recall(groups)
+
     def failing_since(self) -> Instant | None:
         """Return since when there is something that could not be told when it was tried, or None when there is not."""
         with self.changed:
@@ -156,11 +144,8 @@ class Lane:
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: what waits, waits no longer and no shorter for it."""
         with self.changed:
-            moved = {
-                id(one): replace(one, not_before=one.not_before + by, since=one.since + by) for one in self._letters
-            }
-            self._under_way = moved.get(id(self._under_way), self._under_way) if self._under_way else None
-            self._letters = [moved[id(one)] for one in self._letters]
+            self._change(lambda one: replace(one, not_before=one.not_before + by, since=one.since + by))
+            self._detour.shift(by)
             self._quiet_until += by
             self._moved += by
             self.changed.notify()
@@ -175,6 +160,7 @@ class Lane:
             self._successor = successor
             if successor is not None:
                 successor.hold(self._held | ({self._under_way.delivery.key} if self._under_way else set()))
+                successor.go_on_from(self._detour)
             waiting = [letter for letter in self._letters if letter is not self._under_way]
             self._letters = [letter for letter in self._letters if letter is self._under_way]
             quiet_until = self._quiet_until
@@ -193,21 +179,31 @@ class Lane:
             if not due or now < self._quiet_until:
                 return False
             letter = min(due, key=lambda one: one.urgency)
+            waiting = [
+                one.delivery.notification for one in self._heads() if one is not letter and one.not_before <= now
+            ]
             self._under_way = letter
             moved = self._moved
-        error = self._attempt(letter)
-        done = error is None or error.hopeless
+        error, done = self._attempt(letter, waiting)
         with self.changed:
             letter = self._under_way or letter
             self._under_way = None
             self._letters.remove(letter)
+            # The clock may have been set during the attempt.
+            now += self._moved - moved
+            self._detour.note(error, now)
             if error is not None and not done:
-                # The clock may have been set during the attempt.
-                self._keep(letter, error, now + self._moved - moved)
+                self._keep(letter, error, now)
+            elif not done:
+                done = self._put_again(letter)
             if self._successor is not None:
                 self._successor.release(letter.delivery.key)
-        if done:
+        if error is None and done:
             self._ledger.settle(letter.id)
+        elif error is not None and done:
+            self._bury(letter, error, now)
+        else:
+            self._send_around(now)
         self._report(Attempt(letter.delivery, error, letter.attempts + 1))
         return True
 
@@ -223,25 +219,66 @@ class Lane:
             return letter.not_before
         return max(letter.not_before, self._editor.ready_at(letter.delivery.notification))
 
-    def _attempt(self, letter: Letter) -> NotifyError | None:
+    def _attempt(self, letter: Letter, waiting: Sequence[Notification]) -> tuple[NotifyError | None, bool]:
+        """Return what went wrong, and whether no other attempt is needed."""
         try:
             self._ledger.attempt(letter.id)
+            if self._editor is not None:
+                return None, self._editor.notify_among(letter.delivery.notification, waiting)
             self._notifier.notify(letter.delivery.notification)
         except NotifyError as err:
-            return err
+            return err, err.hopeless
         except Exception as err:  # a notifier that breaks its promise must not take the lane with it
             log.exception("notifier failed unexpectedly", extra={"integration": letter.delivery.integration})
-            return NotifyError(f"unexpected {type(err).__name__}", reason="internal", retryable=True, doubtful=True)
-        return None
+            failed = f"unexpected {type(err).__name__}"
+            return NotifyError(failed, reason="internal", retryable=True, doubtful=True), False
+        return None, True
+
+    def _put_again(self, letter: Letter) -> bool:
+        """Let there be more to say of a letter later; returns whether a newer one says it already."""
+        if any(one.delivery.key == letter.delivery.key for one in self._letters):
+            return True
+        self.put_first(letter)
+        return False
 
     def _keep(self, letter: Letter, error: NotifyError, now: Instant) -> None:
         attempts = letter.attempts + 1
         wait = wait_after(error, attempts, self._chance())
-        again = replace(letter, not_before=now + wait, attempts=attempts)
+        again = replace(letter, not_before=now + wait, attempts=attempts, error=str(error))
         # An Editor knows itself which of its methods must rest.
         if error.retry_after is not None and self._editor is None:
             self.keep_quiet(now + error.retry_after)
         self.put_first(again)
+
+    def _bury(self, letter: Letter, error: NotifyError, now: Instant) -> None:
+        if self._divert is not None and not letter.diverted:
+            self._divert(letter, str(error), now)
+        self._ledger.bury(DeadLetter(letter.delivery, letter.attempts + 1, str(error), now))
+
+    def _send_around(self, now: Instant) -> None:
+        """Let others have what cannot be told here, and the end of what they were told of."""
+        if self._divert is None:
+            return
+        with self.changed:
+            going = [letter for letter in self._letters if self._detour.takes(letter, now)]
+            ids = {letter.id for letter in going}
+            self._change(lambda one: replace(one, diverted=True) if one.id in ids else one)
+            for letter in going:
+                self._detour.went(letter)
+            reason = self._detour.reason
+        for letter in going:
+            self._divert(letter, reason, now)
+
+    def _change(self, change: Callable[[Letter], Letter]) -> None:
+        """Put in the place of each letter what `change` makes of it."""
+        changed = {id(one): change(one) for one in self._letters}
+        self._under_way = changed.get(id(self._under_way), self._under_way) if self._under_way else None
+        self._letters = [changed[id(one)] for one in self._letters]
+
+    def go_on_from(self, detour: Detour) -> None:
+        """Know what an earlier lane knew of the way around it."""
+        with self.changed:
+            self._detour.go_on_from(detour)
 
     def keep_quiet(self, until: Instant) -> None:
         """Make no attempt before `until`."""

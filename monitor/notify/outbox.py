@@ -1,30 +1,27 @@
 """What receivers have yet to be told: one lane for each integration, so that one that hangs holds up nobody else."""
 
+import logging
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 
-from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.dispatcher import Delivery, Integration
 from monitor.dispatch.notification import Notifier
 from monitor.model.instant import Duration, Instant, to_seconds
-from monitor.notify.lane import Attempt, Lane, Ledger, Letter
+from monitor.notify.fallback import copies
+from monitor.notify.lane import Lane
+from monitor.notify.letter import Attempt, Ledger, Letter, NoLedger
 
-
-class NoLedger:
-    """For replays, which no restart interrupts."""
-
-    def attempt(self, letter: str) -> None:
-        """Nothing is kept."""
-
-    def settle(self, letter: str) -> None:
-        """Nothing is kept."""
+log = logging.getLogger(__name__)
 
 
 class Outbox:
     """
     The lanes by integration.
 
-    `report` hears of every attempt. Started, it has one thread a lane; in a replay `deliver_due` is called instead.
+    `report` hears of every attempt. `fallbacks` are the integrations that are told what another one cannot be told, by
+    its name. Started, it has one thread a lane; in a replay `deliver_due` is called instead.
     """
 
     def __init__(
@@ -33,24 +30,51 @@ class Outbox:
         report: Callable[[Attempt], None],
         ledger: Ledger | None = None,
         chance: Callable[[], float] = random.random,
+        fallbacks: Mapping[str, Sequence[Integration]] | None = None,
     ) -> None:
         kept = ledger if ledger is not None else NoLedger()
-        self._lanes = {name: Lane(notifier, report, chance, kept) for name, notifier in notifiers.items()}
+        around = fallbacks or {}
+        self._lanes = {
+            name: Lane(notifier, report, chance, kept, partial(self._divert, around[name]) if name in around else None)
+            for name, notifier in notifiers.items()
+        }
         self._ledger = kept
         self._threads: list[threading.Thread] = []
         self._stopping = threading.Event()
 
-    def put(self, delivery: Delivery, now: Instant, attempts: int = 0) -> None:
+    def put(self, delivery: Delivery, now: Instant, attempts: int = 0, *, diverted: bool = False) -> None:
         """
-        Take a delivery that the ledger knows; `attempts` were begun on it in an earlier life.
+        Take a delivery that the ledger knows.
 
-        One for an integration that no longer exists has nobody to be told.
+        `attempts` were begun on it in an earlier life, and with `diverted` others were given it as well. One for an
+        integration that no longer exists has nobody to be told.
         """
         lane = self._lanes.get(delivery.integration)
         if lane is None:
             self._ledger.settle(delivery.notification.id)
             return
-        lane.put(Letter(delivery, now, attempts, delivery.notification.now))
+        lane.put(Letter(delivery, now, attempts, delivery.notification.now, diverted=diverted))
+
+    def put_again(self, delivery: Delivery, now: Instant) -> bool:
+        """Take a delivery that was given up, before all that wait; returns False when nobody is there to be told."""
+        lane = self._lanes.get(delivery.integration)
+        if lane is not None:
+            lane.put_first(Letter(delivery, now, since=delivery.notification.now, diverted=True))
+        return lane is not None
+
+    def recall(self, astray: Iterable[tuple[str, str]]) -> None:
+        """Others have heard of the beginning of these groups, in an earlier life; pairs of an integration and a key."""
+        for integration, group_key in astray:
+            if integration in self._lanes:
+                self._lanes[integration].recall((group_key,))
+
+    def letters(self) -> dict[str, list[Letter]]:
+        """Return what waits in each lane, the oldest first."""
+        return {name: lane.letters() for name, lane in self._lanes.items()}
+
+    def hasten(self, ids: Collection[str], now: Instant) -> int:
+        """Let these letters wait no longer, unless their receiver asked for it; returns how many of them wait."""
+        return sum(lane.hasten(ids, now) for lane in self._lanes.values())
 
     def next_due(self) -> Instant | None:
         """Return when the next attempt of any lane may be made, or None when all are empty."""
@@ -98,6 +122,14 @@ class Outbox:
         for thread in self._threads:
             thread.join(patience / len(self._threads))
         return not any(thread.is_alive() for thread in self._threads)
+
+    def _divert(self, to: Sequence[Integration], letter: Letter, why: str, now: Instant) -> None:
+        made = tuple(copies(letter.delivery, to, why))
+        told = {"integration": letter.delivery.integration, "to": ", ".join(one.integration for one in made)}
+        log.warning("told the fallback", extra=told | {"group": letter.group_key, "reason": why})
+        self._ledger.divert(letter.delivery, made, now)
+        for one in made:
+            self.put(one, now)
 
     def _work(self, lane: Lane, now: Callable[[], Instant]) -> None:
         while True:

@@ -110,7 +110,7 @@ def _details(notification: Notification, summary: Summary) -> dict[str, Any]:
         "num_firing": str(summary.firing),
         "num_resolved": str(summary.resolved),
         "receiver": notification.receiver,
-    }
+    } | ({"fallback": summary.fallback} if summary.fallback else {})
     for kind in summary.kinds:
         told = {"what": kind.what, "description": kind.description, "what to do": kind.remedy}
         cases = [_case(kind, number) for number in range(min(len(kind.cases), _MOST_ALERTS))]

@@ -91,7 +91,7 @@ class Summary:
 
     `severity` is the worst of the alerts that fire, or of all when nothing fires any more.
     `kinds` are sorted: what fires first, then the worst. `readings` are the numbers of the first case of the first
-    kind; of what is over, the worst that they were.
+    kind; of what is over, the worst that they were. `fallback` is empty, or says who should have been told instead.
     """
 
     headline: Headline
@@ -101,6 +101,7 @@ class Summary:
     kinds: tuple[Kind, ...]
     now: Instant
     readings: Readings = NOTHING
+    fallback: str = ""
 
     @property
     def title(self) -> str:
@@ -133,6 +134,7 @@ def summarise(notification: Notification) -> Summary:
         resolved=len(notification.alerts) - len(firing),
         kinds=tuple(kinds),
         now=now,
+        fallback=one_line(notification.fallback),
     )
 
 

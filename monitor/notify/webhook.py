@@ -51,7 +51,7 @@ def payload(notification: Notification, external_url: str = "", max_alerts: int 
     """Return the body, version 4; what all alerts have in common is said of those that are told."""
     left_out = max(len(notification.alerts) - max_alerts, 0) if max_alerts else 0
     told = replace(notification, alerts=notification.alerts[:max_alerts]) if left_out else notification
-    return {
+    body = {
         "receiver": told.receiver,
         "status": "resolved" if told.is_resolved else "firing",
         "alerts": [_alert(alert, told.now) for alert in told.alerts],
@@ -64,6 +64,8 @@ def payload(notification: Notification, external_url: str = "", max_alerts: int 
         "groupKey": told.group_key,
         "truncatedAlerts": left_out,
     }
+    # A key of our own, and only where it tells that another receiver should have been told.
+    return body | ({"fallback": told.fallback} if told.fallback else {})
 
 
 def _alert(alert: Alert, now: Instant) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from monitor.clock import VirtualClock
 from monitor.config.config import Config
 from monitor.dispatching import Dispatching
 from monitor.metrics import Metrics
-from monitor.notify.lane import Attempt
+from monitor.notify.letter import Attempt
 from monitor.pipeline import Pipeline
 from monitor.rules.alerting import AlertState
 from monitor.storage.window import Window

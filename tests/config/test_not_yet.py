@@ -30,6 +30,7 @@ OURS = {
     "bot_token",
     "bot_token_file",
     "console_configs",
+    "fallback",
     "severities",
     "path",
     "retention",

@@ -1,5 +1,6 @@
 """The outbox on a clock that is moved by hand."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -9,7 +10,8 @@ from monitor.dispatch.notification import Notification, Notifier, NotifyError, R
 from monitor.model.alert import Alert
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import EMPTY, Labels
-from monitor.notify.lane import Attempt, Lane, Letter, wait_after
+from monitor.notify.lane import Lane, wait_after
+from monitor.notify.letter import Attempt, DeadLetter, Letter
 from monitor.notify.outbox import Outbox
 
 
@@ -37,6 +39,13 @@ class FakeLedger:
 
     def settle(self, letter: str) -> None:
         self.heard.append(f"settle {letter}")
+
+    def bury(self, dead: DeadLetter) -> None:
+        self.heard.append(f"bury {dead.delivery.notification.id}: {dead.error}")
+
+    def divert(self, delivery: Delivery, copies: Sequence[Delivery], now: int) -> None:
+        to = " ".join(copy.integration for copy in copies)
+        self.heard.append(f"divert {delivery.notification.id} to {to} at {now}")
 
 
 def delivery(group: str = "g", *, at: int = 0, ended: bool = False, to: str = "slack") -> Delivery:

@@ -59,7 +59,7 @@ def message(summary: Summary, notes: Sequence[str] = ()) -> Message:
 
 def plain(summary: Summary) -> str:
     """Return the message as text alone: the fallback of a message with blocks, and the last resort without them."""
-    lines = [f"{_sign(summary)} {line(summary.title, 200)}", line(summary.counts, 50)]
+    lines = [f"{_sign(summary)} {line(summary.title, 200)}", *_mark(summary), line(summary.counts, 50)]
     for kind in summary.kinds[:3]:
         first = kind.cases[0]
         when = f"since {utc(first.since)}" if first.ended is None else f"resolved after {lasted(first.lasted)}"
@@ -71,6 +71,7 @@ def plain(summary: Summary) -> str:
 
 
 def _message(summary: Summary, notes: Sequence[str], detail: Detail) -> Message:
+    notes = [*_mark(summary), *notes]
     inside = [_context(" · ".join(notes))] if notes else []
     inside += [block for kind in summary.kinds[: detail.kinds] for block in _kind(kind, summary, detail)]
     hidden = summary.kinds[detail.kinds :]
@@ -83,6 +84,11 @@ def _message(summary: Summary, notes: Sequence[str], detail: Detail) -> Message:
         inside.append(_section(numbers))
     attachment = {"color": colour, "blocks": inside}
     return Message(plain(summary), [_header(summary)], [attachment] if inside else [])
+
+
+def _mark(summary: Summary) -> list[str]:
+    """Return the line that says why this stands here, if it should stand elsewhere."""
+    return [f"Fallback: {line(summary.fallback, 300)}"] if summary.fallback else []
 
 
 def _header(summary: Summary) -> Block:

@@ -1,0 +1,100 @@
+"""A delivery on its way through a lane, what becomes of it, and who keeps it meanwhile."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.notification import NotifyError
+from monitor.model.instant import Instant
+from monitor.notify.severity import urgency
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """
+    A delivery that waits; `not_before` is when its next attempt may be made.
+
+    `since` is when there was first something to tell of its group that has not been told. `error` is what the last
+    attempt came to, "" when this life has made none. `diverted`: the fallback receiver has it as well.
+    """
+
+    delivery: Delivery
+    not_before: Instant
+    attempts: int = 0
+    since: Instant = 0
+    error: str = ""
+    diverted: bool = False
+
+    @property
+    def id(self) -> str:
+        return self.delivery.notification.id
+
+    @property
+    def group_key(self) -> str:
+        return self.delivery.notification.group_key
+
+    @property
+    def tells_all_over(self) -> bool:
+        """Whether nothing of its group fires any more."""
+        return self.delivery.notification.is_resolved
+
+    @property
+    def urgency(self) -> int:
+        """0 is told first: what is critical before what is not, and what fires before what is over."""
+        return urgency(self.delivery.notification.alerts, self.delivery.notification.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What became of one attempt to deliver; `error` is None when it went well."""
+
+    delivery: Delivery
+    error: NotifyError | None
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A delivery that was given up at `at`: after so many attempts, the receiver had refused it for what it is."""
+
+    delivery: Delivery
+    attempts: int
+    error: str
+    at: Instant
+
+
+class Ledger(Protocol):
+    """Keeps letters beyond the life of the process; a letter is entered before it comes to a lane. Never raises."""
+
+    def attempt(self, letter: str) -> None:
+        """An attempt to deliver the letter begins."""
+        ...
+
+    def settle(self, letter: str) -> None:
+        """The letter needs no attempt any more."""
+        ...
+
+    def bury(self, dead: DeadLetter) -> None:
+        """The letter is given up, and kept aside."""
+        ...
+
+    def divert(self, delivery: Delivery, copies: Sequence[Delivery], now: Instant) -> None:
+        """The letter goes to others as well: the copies, which are entered with this."""
+        ...
+
+
+class NoLedger:
+    """For replays, which no restart interrupts."""
+
+    def attempt(self, letter: str) -> None:
+        """Nothing is kept."""
+
+    def settle(self, letter: str) -> None:
+        """Nothing is kept."""
+
+    def bury(self, dead: DeadLetter) -> None:
+        """Nothing is kept."""
+
+    def divert(self, delivery: Delivery, copies: Sequence[Delivery], now: Instant) -> None:
+        """Nothing is kept."""
