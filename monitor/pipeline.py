@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from monitor.clock import Clock, monotonic_seconds
-from monitor.dispatch.dispatcher import Dispatcher, Flush
+from monitor.dispatch.dispatcher import Delivery, Dispatcher, Flush
 from monitor.metrics import Metrics
 from monitor.model.instant import Duration, Instant
 from monitor.notify.outbox import Outbox
+from monitor.notify.severity import urgency
 from monitor.rules.group import Health
 from monitor.rules.manager import AlertKey, Kept, Manager
 from monitor.scrape.target import ScrapeLoop
@@ -83,7 +84,8 @@ class Pipeline:
             flush = self.dispatcher.due(now)
             if self.journal is not None:
                 self.journal.commit(changed, gone, flush, evaluated)
-            for delivery in flush.deliveries:
+            # The worst first: a lane may be at work before the last has come.
+            for delivery in sorted(flush.deliveries, key=_urgency):
                 self.outbox.put(delivery, now)
 
     def round(self, at: Instant) -> None:
@@ -111,3 +113,7 @@ class Pipeline:
                 failed = sum(verdict.health is Health.ERR for verdict in group.verdicts)
                 self.metrics.evaluations.labels(group.spec.name).inc(len(group.verdicts))
                 self.metrics.evaluations_failed.labels(group.spec.name).inc(failed)
+
+
+def _urgency(delivery: Delivery) -> int:
+    return urgency(delivery.notification.alerts, delivery.notification.now)

@@ -1,9 +1,10 @@
 """How bad it is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from monitor.model.alert import Alert
+from monitor.model.instant import Instant
 
 SEVERITY = "severity"
 
@@ -32,6 +33,12 @@ _WORDS = {word: severity for severity in Severity for word in severity.value}
 def severity_of(alert: Alert) -> Severity:
     """Return the severity of an alert; a word nobody knows, or none, is a warning."""
     return _WORDS.get(alert.labels.value(SEVERITY).lower(), Severity.WARNING)
+
+
+def urgency(alerts: Sequence[Alert], now: Instant) -> int:
+    """Return 0 for what is told first: what is critical before what is not, and what fires before what is over."""
+    firing = [alert for alert in alerts if not alert.resolved(now)]
+    return worst(severity_of(alert) for alert in firing or alerts).rank + (0 if firing else len(Severity))
 
 
 def worst(severities: Iterable[Severity]) -> Severity:

@@ -16,7 +16,7 @@ def assert_invariants(stub: SlackStub, *, allowed_mentions: Iterable[str] = ()) 
     """
     Fail when a message stands twice, mentions somebody it must not, is cut in an entity, or came too fast.
 
-    Two messages are the same when their metadata carries the same `outbox_id`.
+    Two messages are the same when their metadata carries the same `id`.
     """
     messages = stub.messages
     identities = Counter(identity for message in messages if (identity := _identity(message)))
@@ -42,4 +42,4 @@ def too_fast(messages: Iterable[Posted]) -> list[str]:
 
 def _identity(message: Posted) -> str:
     metadata = message.payload.get("metadata") or {}
-    return str(metadata.get("event_payload", {}).get("outbox_id", ""))
+    return str(metadata.get("event_payload", {}).get("id", ""))

@@ -13,8 +13,8 @@ def client(stub: SlackStub) -> WebClient:
     return WebClient(token=TOKEN, base_url=stub.base_url, retry_handlers=[])
 
 
-def stamp(outbox_id: str) -> dict[str, object]:
-    return {"event_type": "alert", "event_payload": {"outbox_id": outbox_id}}
+def stamp(identity: str) -> dict[str, object]:
+    return {"event_type": "alert", "event_payload": {"id": identity}}
 
 
 def test_history_shows_roots_the_newest_first_and_metadata_when_asked() -> None:
@@ -82,8 +82,8 @@ def test_the_judge_does_not_overlook_a_mention(text: str) -> None:
 
 def test_the_judge_does_not_overlook_a_message_that_stands_twice() -> None:
     with SlackStub() as stub:
-        for outbox_id in ("1", "2"):
-            client(stub).chat_postMessage(channel=CHANNEL, text="t", metadata=stamp(outbox_id))
+        for identity in ("1", "2"):
+            client(stub).chat_postMessage(channel=CHANNEL, text="t", metadata=stamp(identity))
         assert_invariants(stub)
         client(stub).chat_postMessage(channel=CHANNEL, text="t", metadata=stamp("2"))
         with pytest.raises(AssertionError):

@@ -75,6 +75,8 @@ class Workspace:
     whispers: list[Whisper] = field(default_factory=list)
     # Returns the address of a new socket; None while nobody serves Socket Mode.
     open_socket: Callable[[], str] | None = None
+    # The clock that tells how fast messages come.
+    seconds: Callable[[], float] = time.monotonic
     _posted: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -90,7 +92,7 @@ class Workspace:
         with self._lock:
             self._posted += 1
             posted = Posted(
-                channel, f"{_FIRST_TS + self._posted}.{self._posted:06d}", payload, via, at=time.monotonic()
+                channel, f"{_FIRST_TS + self._posted}.{self._posted:06d}", payload, via, at=self.seconds()
             )
             self.messages.append(posted)
             return posted

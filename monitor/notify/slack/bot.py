@@ -13,6 +13,7 @@ from monitor.notify.interactive.nudge import nudged
 from monitor.notify.slack.channel import Channel, Place
 from monitor.notify.slack.classify import RefusedError
 from monitor.notify.slack.degrade import post
+from monitor.notify.slack.digest import Digests, assembled, is_digest
 from monitor.notify.slack.drawing import drawn
 from monitor.notify.slack.incident import (
     Action,
@@ -23,7 +24,6 @@ from monitor.notify.slack.incident import (
     Reply,
     UpdateRoot,
     advance,
-    goes_on,
     owing,
 )
 from monitor.notify.slack.incidents import RETENTION
@@ -58,16 +58,35 @@ class SlackBot:
         self._workspace = workspace
         self._incidents = workspace.incidents
         self._policy = policy or Policy()
+        self._digests = Digests(name, workspace.incidents, self._policy)
 
     def notify(self, notification: Notification) -> None:
         """Bring the message of the incident, and its thread, to what the notification says; raises NotifyError."""
+        self.notify_among(notification, ())
+
+    def notify_among(self, notification: Notification, waiting: Sequence[Notification]) -> bool:
+        """
+        The same; of many that wait, one message tells.
+
+        Returns whether all is said; else there is more to say of it, when it is ready.
+        """
         answered = nudged(notification)
         if answered is not None:
             self._settle((self._name, answered))
-            return
+            return True
         key = (self._name, notification.group_key)
-        self._incidents.change(key, lambda incident: self._heard(incident, notification))
-        self._settle(key)
+        together = self._digests.together(notification, waiting)
+        if together:
+            self._incidents.expire(notification.now - RETENTION)
+            self._settle(self._digests.take(together))
+        else:
+            incident = self._incidents.change(key, lambda incident: self._heard(incident, notification))
+            if incident.digest:
+                self._settle((self._name, incident.digest))
+            if not self._digests.tells_enough(incident, self._workspace.now()):
+                self._settle(key)
+        told = self._incidents.get(key)
+        return told is None or not told.owed
 
     def redraw(self, key: Key) -> None:
         """Bring the message up to date after its incident was changed; raises NotifyError."""
@@ -82,10 +101,20 @@ class SlackBot:
         post_at = pace.free_at(POST, self._channel.name)
         if nudged(notification) is not None:
             return max(post_at, pace.free_at(UPDATE))
-        if incident is None or not incident.stands or not goes_on(incident, notification, self._policy):
-            return post_at
-        edited_at = incident.edited_at
-        return max(post_at, pace.free_at(UPDATE), 0 if edited_at is None else edited_at + EDITS_APART)
+        if incident is None or self._digests.is_new(notification):
+            digest = self._digests.fresh(notification.now)
+            return post_at if digest is None else max(post_at, self._edit_at(digest))
+        digest = self._digests.of(incident)
+        if digest is not None and (digest.owed or incident.told.id != notification.id):
+            return max(post_at, self._edit_at(digest))
+        if digest is not None and not incident.owed:
+            return 0
+        return max(post_at, self._edit_at(incident), self._digests.told_alone_at(incident))
+
+    def _edit_at(self, incident: Incident) -> Instant:
+        if not incident.stands:
+            return 0
+        return max(self._workspace.pace.free_at(UPDATE), (incident.edited_at or -EDITS_APART) + EDITS_APART)
 
     def _heard(self, incident: Incident | None, told: Notification) -> Incident:
         if incident is not None and told.id and incident.told.id == told.id:
@@ -105,16 +134,29 @@ class SlackBot:
                 self._reply(incident, action)
 
     def _post_root(self, incident: Incident) -> None:
-        found = self._channel.find(incident.stamp) if incident.doubtful else None
+        thread = self._thread(incident)
+        found = self._look(thread, incident.stamp) if incident.doubtful else None
         if found is not None:
             # It says what was true when it was posted; what came to be owed since has not been heard.
-            owed = (UpdateRoot(), *incident.owed[1:])
-            self._note(incident, channel=found.channel, ts=found.ts, owed=owed, doubtful=False)
+            self._change(incident, lambda one: replace(_at(one, found), owed=_owing_first(UpdateRoot(), one.owed)))
             return
-        place = self._try(incident, lambda: self._draw(incident, partial(self._channel.post, stamp=incident.stamp)))
-        self._note(
-            incident, channel=place.channel, ts=place.ts, edited_at=self._workspace.now(), owed=(), doubtful=False
+        thread_ts = thread.ts if thread is not None else ""
+        post_it = partial(self._channel.post, stamp=incident.stamp, thread_ts=thread_ts)
+        place = self._try(incident, lambda: self._draw(incident, post_it))
+        now = self._workspace.now()
+        # What is owed since has yet to be said, by whoever owes it.
+        self._change(
+            incident,
+            lambda one: replace(_at(one, place), edited_at=now, owed=_without(incident.owed, one.owed)),
         )
+
+    def _look(self, thread: Place | None, stamp: str) -> Place | None:
+        return self._channel.find(stamp) if thread is None else self._channel.find_reply(thread, stamp)
+
+    def _thread(self, incident: Incident) -> Place | None:
+        """Return the message in whose thread the incident's own stands: that of a digest."""
+        digest = self._digests.of(incident)
+        return _place(digest) if digest is not None and digest.stands else None
 
     def _update_root(self, incident: Incident) -> None:
         try:
@@ -124,8 +166,13 @@ class SlackBot:
                 raise
             log.warning("a message cannot be edited any more, another one takes its place", extra={"reason": err.code})
             earlier = "" if err.code == _GONE else self._channel.permalink(_place(incident))
-            owed = (PostRoot(), *incident.owed[1:])
-            self._note(incident, ts="", roots=incident.roots + 1, earlier=earlier, owed=owed, doubtful=False)
+            gone = Place(incident.channel, "")
+            self._change(
+                incident,
+                lambda one: replace(
+                    _at(one, gone), roots=one.roots + 1, earlier=earlier, owed=_owing_first(PostRoot(), one.owed)
+                ),
+            )
 
     def _edit(self, incident: Incident) -> None:
         """Draw the message, and again when somebody else, who draws it as well, has changed the incident meanwhile."""
@@ -136,10 +183,9 @@ class SlackBot:
             incident = self._change(incident, partial(_edited, now=self._workspace.now()))
 
     def _reply(self, incident: Incident, reply: Reply) -> None:
-        root = _place(incident)
-        stands = incident.doubtful and self._channel.has_reply(root, reply.id)
+        root = self._thread(incident) or _place(incident)
         try:
-            if not stands:
+            if not incident.doubtful or self._channel.find_reply(root, reply.id) is None:
                 message = Message(reply.text, [], [])
                 self._try(
                     incident,
@@ -150,10 +196,13 @@ class SlackBot:
             if not lost and not err.hopeless:
                 raise
             log.warning("a reply is left out", extra={"reason": str(err)})
-        self._change(incident, lambda one: replace(one, owed=_without(reply, one.owed), doubtful=False))
+        self._change(incident, lambda one: replace(one, owed=_without([reply], one.owed), doubtful=False))
 
     def _draw(self, incident: Incident, send: Callable[[Message], T]) -> T:
-        buttons = buttons_of(incident) if self._policy.has_buttons else None
+        if is_digest(incident):
+            incident = assembled(incident, self._incidents.members(self._name, incident.group_key))
+        # Whoever clicks means one incident.
+        buttons = buttons_of(incident) if self._policy.has_buttons and not is_digest(incident) else None
         return post(*drawn(incident, self._workspace.facts), lambda message: send(with_buttons(message, buttons)))
 
     def _try(self, incident: Incident, send: Callable[[], Place]) -> Place:
@@ -179,12 +228,20 @@ def _place(incident: Incident) -> Place:
     return Place(incident.channel, incident.ts)
 
 
-def _without(done: Action, owed: Sequence[Action]) -> tuple[Action, ...]:
-    return tuple(action for action in owed if action != done)
+def _at(incident: Incident, place: Place) -> Incident:
+    return replace(incident, channel=place.channel, ts=place.ts, doubtful=False)
+
+
+def _without(done: Sequence[Action], owed: Sequence[Action]) -> tuple[Action, ...]:
+    return tuple(action for action in owed if action not in done)
+
+
+def _owing_first(root: Action, owed: Sequence[Action]) -> tuple[Action, ...]:
+    return (root, *(action for action in owed if isinstance(action, Reply)))
 
 
 def _edited(incident: Incident, now: Instant) -> Incident:
-    return replace(incident, edited_at=now, owed=_without(UpdateRoot(), incident.owed))
+    return replace(incident, edited_at=now, owed=_without([UpdateRoot()], incident.owed))
 
 
 def _look_alike(one: Incident, other: Incident) -> bool:

@@ -85,17 +85,18 @@ class Channel:
         )
         return next((Place(self._id, ts) for found, ts in _stamps(answer) if found == stamp), None)
 
-    def has_reply(self, root: Place, stamp: str) -> bool:
-        """Say whether the thread of `root` has the reply with this stamp; where the bot may not look: no."""
+    def find_reply(self, root: Place, stamp: str) -> Place | None:
+        """Return where the reply with this stamp stands in the thread of `root`; where the bot may not look: None."""
         cursor = ""
         for _ in range(_PAGES):
             answer = self._replies(root, cursor)
-            if any(found == stamp for found, _ in _stamps(answer)):
-                return True
+            for found, ts in _stamps(answer):
+                if found == stamp:
+                    return Place(root.channel, ts)
             cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 break
-        return False
+        return None
 
     def permalink(self, place: Place) -> str:
         """Return a link to a message, "" when Slack gives none."""

@@ -1,0 +1,333 @@
+"""One message an incident, over real sockets to a stub of Slack, whatever goes wrong between two steps."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from monitor.model.instant import MINUTE, SECOND
+from monitor.notify.slack.incident import Policy, PostRoot
+from tests.notify.samples import NOW, ended, queue
+from tests.notify.slack.channels import Line, headers
+from tests.slackstub.faults import Answer, Close, Cut, Fault, Hang, Reset, SlackError, rate_limited
+from tests.slackstub.judge import assert_invariants
+from tests.slackstub.stub import SlackStub
+
+A, B = queue("a:1"), queue("b:1")
+
+
+@pytest.fixture
+def stub() -> Iterator[SlackStub]:
+    with SlackStub() as running:
+        yield running
+        assert_invariants(running)
+
+
+@pytest.fixture
+def line(stub: SlackStub) -> Line:
+    return Line(stub)
+
+
+def test_an_incident_from_its_first_word_to_its_last_is_one_message(line: Line) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    line.tell(A, B)
+    line.pass_time(MINUTE)
+    line.tell(*(ended(alert, line.clock.at) for alert in (A, B)))
+    line.pass_time(MINUTE)
+    (root,) = line.roots
+    assert root.text.startswith("✅ RESOLVED: 2x vLLM's queue")
+    assert root.payload["attachments"][0]["color"] == "#2eb67d"
+    assert root.edits == 2
+    assert [reply.text.partition("*")[2].partition("*")[0] for reply in line.replies] == ["New", "Resolved"]
+    assert {reply.thread_ts for reply in line.replies} == {root.ts}
+
+
+def test_what_changes_often_is_edited_seldom_and_ends_with_the_newest(line: Line) -> None:
+    line.tell(queue("a:1", 1.0))
+    line.pass_time()
+    for value in range(30):
+        line.tell(queue("a:1", float(value)))
+        line.pass_time(2 * SECOND)
+    line.pass_time(10 * SECOND)
+    assert len(line.roots) == 1
+    assert 6 <= line.calls.count("update") <= 13
+    assert "29 requests waiting" in line.roots[0].text
+
+
+def test_what_flaps_is_one_message_with_a_counter(line: Line) -> None:
+    for time in range(20):
+        at = NOW + time * 30 * SECOND
+        fires = replace(A, starts_at=at, active_at=at)
+        line.tell(fires)
+        line.pass_time(15 * SECOND)
+        line.tell(ended(fires, line.clock.at))
+        line.pass_time(15 * SECOND)
+    (root,) = line.roots
+    assert "fired 20 times since" in str(root.payload)
+    assert root.edits <= 60
+    assert not any(reply.payload["reply_broadcast"] for reply in line.replies)
+
+
+def test_what_is_new_and_critical_is_shown_in_the_channel(line: Line) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    line.tell(A, queue("c:1", severity="critical"))
+    line.pass_time(MINUTE)
+    (reply,) = line.replies
+    assert reply.payload["reply_broadcast"] is True
+
+
+DOUBTFUL = [
+    pytest.param(Close(applied=True), id="closed"),
+    pytest.param(Reset(applied=True), id="reset"),
+    pytest.param(Hang(applied=True), id="silent"),
+    pytest.param(Cut(), id="cut off"),
+    pytest.param(SlackError("internal_error", applied=True), id="internal error"),
+]
+
+
+@pytest.mark.parametrize("fault", DOUBTFUL)
+def test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on(stub: SlackStub, fault: Fault) -> None:
+    line = Line(stub, timeout=700)
+    stub.fail_next(fault, method="chat.postMessage")
+    line.tell(A)
+    line.pass_time(MINUTE)
+    assert line.calls == ["postMessage", "history", "update"]
+    line.tell(ended(A, line.clock.at))
+    line.pass_time(MINUTE)
+    assert headers(line.roots) == ["✅ RESOLVED: vLLM's queue has been long for minutes · llama-3-8b @ a:1"]
+
+
+@pytest.mark.parametrize("fault", DOUBTFUL)
+def test_a_reply_that_may_stand_is_looked_for_in_its_thread(stub: SlackStub, fault: Fault) -> None:
+    line = Line(stub, timeout=700)
+    line.tell(A)
+    line.pass_time(MINUTE)
+    stub.fail_next(fault, method="chat.postMessage")
+    line.tell(ended(A, line.clock.at))
+    line.pass_time(MINUTE)
+    assert line.calls == ["postMessage", "update", "postMessage", "replies"]
+    assert len(line.replies) == 1
+
+
+def test_where_threads_cannot_be_read_a_reply_may_stand_twice_but_is_never_lost(stub: SlackStub) -> None:
+    line = Line(stub)
+    line.tell(A)
+    line.pass_time(MINUTE)
+    stub.fail_next(Close(applied=False), method="chat.postMessage")
+    stub.fail_next(SlackError("missing_scope"), method="conversations.replies")
+    line.tell(ended(A, line.clock.at))
+    line.pass_time(MINUTE)
+    assert line.calls[-2:] == ["replies", "postMessage"]
+    assert len(line.replies) == 1
+
+
+def test_five_failures_before_the_deed_make_one_message_with_growing_gaps(stub: SlackStub, line: Line) -> None:
+    stub.fail_next(*[Answer(503, "upstream")] * 5, method="chat.postMessage")
+    line.tell(A)
+    line.pass_time(5 * MINUTE)
+    assert line.calls.count("postMessage") == 6
+    assert line.calls.count("history") == 5
+    assert len(line.roots) == 1
+
+
+@pytest.mark.parametrize("code", ["cant_update_message", "edit_window_closed", "is_inactive"])
+def test_a_message_that_may_not_be_edited_is_followed_by_one_that_links_to_it(
+    stub: SlackStub, line: Line, code: str
+) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    stub.fail_next(SlackError(code), method="chat.update")
+    line.tell(A, B)
+    line.pass_time(MINUTE)
+    old, new = line.roots
+    assert f"https://stub.slack.com/archives/{old.channel}/p{old.ts.replace('.', '')}|earlier message" in str(
+        new.payload
+    )
+    # The new message says all that is new.
+    assert line.replies == []
+    line.tell(*(ended(alert, line.clock.at) for alert in (A, B)))
+    line.pass_time(MINUTE)
+    assert [message.text[0] for message in line.roots] == ["🟠", "✅"]
+    assert [reply.thread_ts for reply in line.replies] == [new.ts]
+
+
+def test_a_message_that_somebody_deleted_is_posted_anew(stub: SlackStub, line: Line) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    stub.workspace.messages.clear()
+    line.tell(ended(A, line.clock.at))
+    line.pass_time(MINUTE)
+    assert line.calls == ["postMessage", "update", "postMessage"]
+    assert headers(line.roots) == ["✅ RESOLVED: vLLM's queue has been long for minutes · llama-3-8b @ a:1"]
+
+
+def test_an_answer_that_asks_for_rest_stops_its_method_and_no_other(stub: SlackStub, line: Line) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    stub.fail_next(rate_limited("7"), method="chat.postMessage")
+    line.tell(queue("x:1"), group="new")
+    line.pass_time()
+    assert line.bot.ready_at(line.tell(B, group="third")) == line.clock.at + 7 * SECOND
+    line.bot.redraw(line.incident().key)
+    assert line.calls == ["postMessage", "postMessage", "update"]
+    line.pass_time(7 * SECOND - 1)
+    assert line.calls.count("postMessage") == 2
+    line.pass_time(3 * SECOND)
+    assert len(line.roots) == 3
+
+
+def test_more_than_a_message_a_second_is_not_posted_and_the_worst_comes_first(stub: SlackStub, line: Line) -> None:
+    for number in range(8):
+        line.tell(queue(f"{number}:1", severity="critical" if number >= 6 else "warning"), group=str(number))
+    line.pass_time(4 * SECOND)
+    assert [message.text[0] for message in line.roots] == ["🔴", "🔴", "🟠", "🟠", "🟠"]
+    line.pass_time(10 * SECOND)
+    assert len(line.roots) == 8
+
+
+def test_a_message_that_slack_does_not_like_is_edited_in_plain_words(stub: SlackStub, line: Line) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    stub.fail_next(SlackError("invalid_blocks"), method="chat.update")
+    line.tell(ended(A, line.clock.at))
+    line.pass_time(MINUTE)
+    (root,) = line.roots
+    assert not root.payload["blocks"]
+    assert root.text.startswith("✅ RESOLVED")
+
+
+def test_what_was_begun_in_an_earlier_life_is_not_done_again(stub: SlackStub, line: Line) -> None:
+    """Killed between the answer and its being noted: the next life finds the incident as it was before."""
+    note = line.tell(A)
+    line.pass_time(MINUTE)
+    posted = line.incident()
+    again = Line(stub, clock=line.clock)
+    again.workspace.incidents.put(replace(posted, ts="", channel="", doubtful=True, owed=(PostRoot(),)))
+    again.bot.notify(note)
+    assert len(again.roots) == 1
+    assert (again.incident().ts, again.incident().owed) == (posted.ts, ())
+
+
+def test_nothing_is_said_twice_of_the_same_news(line: Line) -> None:
+    note = line.tell(A)
+    line.pass_time(MINUTE)
+    line.bot.notify(note)
+    assert line.calls == ["postMessage"]
+
+
+def test_whoever_changes_an_incident_while_it_is_drawn_is_drawn_too(stub: SlackStub, line: Line) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    key = line.incident().key
+
+    class Watching:
+        """Somebody acknowledges in the middle of an edit."""
+
+        def __init__(self) -> None:
+            self.calls = 0
+
+        def __call__(self) -> int:
+            self.calls += 1
+            if self.calls == 1:
+                line.workspace.incidents.change(
+                    key, lambda one: replace(one or line.incident(), acked_by="somebody", acked_at=NOW)
+                )
+            return line.clock.at
+
+    object.__setattr__(line.workspace, "now", Watching())
+    line.bot.redraw(key)
+    assert "acknowledged by somebody" in str(line.roots[0].payload)
+
+
+STORM = [
+    queue(f"10.0.{n // 100}.{n % 100}:8000", float(n), severity="critical" if n % 3 else "warning") for n in range(300)
+]
+
+
+def test_three_hundred_incidents_at_once_are_one_digest(line: Line) -> None:
+    for number, alert in enumerate(STORM):
+        line.tell(alert, group=str(number))
+    line.pass_time(10 * SECOND)
+    assert len(line.stub.messages) <= 3
+    (digest,) = [root for root in line.roots if "300" in root.text or "299" in root.text]
+    assert "🔴 CRITICAL: " in digest.text
+    assert digest.edits <= 1
+
+
+def test_what_still_fires_after_a_digest_is_told_alone_in_its_thread(line: Line) -> None:
+    for number, alert in enumerate(STORM[:12]):
+        line.tell(alert, group=str(number))
+    line.pass_time(50 * SECOND)
+    assert len(line.roots) == 1
+    assert line.replies == []
+    for number in range(3, 12):
+        line.tell(ended(STORM[number], line.clock.at), group=str(number))
+    line.pass_time(MINUTE)
+    # Three are left; the others were never told alone, and are not now.
+    assert len(line.replies) == 3
+    assert {reply.thread_ts for reply in line.replies} == {line.roots[0].ts}
+    for number in range(3):
+        line.tell(ended(STORM[number], line.clock.at), group=str(number))
+    line.pass_time(MINUTE)
+    (digest,) = line.roots
+    assert digest.text.startswith("✅ RESOLVED")
+    *alone, last = headers(line.replies)
+    assert [text[0] for text in alone] == ["✅"] * 3
+    assert last.startswith("✅ *All resolved* after")
+    assert line.outbox.waiting() == {"oncall/slack[0]": 0}
+
+
+def test_what_comes_right_after_a_digest_joins_it_and_what_comes_later_has_its_own_message(line: Line) -> None:
+    for number, alert in enumerate(STORM[:12]):
+        line.tell(alert, group=str(number))
+    line.pass_time(20 * SECOND)
+    line.tell(queue("new:1", severity="critical"), group="soon")
+    line.pass_time(10 * SECOND)
+    assert len(line.roots) == 1
+    (more,) = line.replies
+    assert more.text == "🔴 *1 more*, 13 in all"
+    assert more.payload["reply_broadcast"] is True
+    line.pass_time(5 * MINUTE)
+    line.tell(queue("later:1"), group="later")
+    line.pass_time(MINUTE)
+    assert len(line.roots) == 2
+
+
+def test_what_fires_again_after_its_digest_is_an_incident_of_its_own(line: Line) -> None:
+    for number, alert in enumerate(STORM[:12]):
+        line.tell(alert, group=str(number))
+    line.pass_time(20 * SECOND)
+    for number, alert in enumerate(STORM[:12]):
+        line.tell(ended(alert, line.clock.at), group=str(number))
+    line.pass_time(2 * MINUTE)
+    line.tell(replace(STORM[0], starts_at=line.clock.at), group="0")
+    line.pass_time(MINUTE)
+    assert [message.text[0] for message in line.roots] == ["✅", "🟠"]
+
+
+@pytest.mark.parametrize("fault", [*DOUBTFUL, Answer(503, ""), rate_limited("3")])
+def test_a_digest_that_fails_at_first_is_posted_once(stub: SlackStub, fault: Fault) -> None:
+    line = Line(stub, timeout=700, policy=Policy(digest_above=3))
+    stub.fail_next(fault, method="chat.postMessage")
+    for number, alert in enumerate(STORM[:5]):
+        line.tell(alert, group=str(number))
+    line.pass_time(30 * SECOND)
+    assert len(line.roots) == 1
+    line.pass_time(2 * MINUTE)
+    assert len(line.replies) == 5
+
+
+def test_after_an_outage_what_came_and_went_meanwhile_is_one_message(stub: SlackStub) -> None:
+    line = Line(stub)
+    stub.fail_next(*[Answer(503, "")] * 4)
+    for number, alert in enumerate(STORM[:25]):
+        line.tell(alert, group=str(number))
+    line.pass_time(5 * SECOND)
+    for number, alert in enumerate(STORM[5:25], 5):
+        line.tell(ended(alert, line.clock.at), group=str(number))
+    line.pass_time(30 * SECOND)
+    assert len(line.roots) == 1
+    line.pass_time(2 * MINUTE)
+    assert len(line.replies) == 5
