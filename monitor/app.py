@@ -34,8 +34,9 @@ from monitor.state import State
 from monitor.storage.db import StateError
 from monitor.storage.window import Window
 from monitor.web.alertmanager import AlertmanagerApi
-from monitor.web.application import create_app
+from monitor.web.application import Guarding, create_app
 from monitor.web.information import Information
+from monitor.web.origin import Guard
 from monitor.web.queries import MOST_SAMPLES, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
@@ -69,6 +70,7 @@ class App:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._running: Running | None = None
+        self._guard = Guard()
 
     def start(self) -> int:
         """Start everything and return the port of the HTTP side. Raises StartError, and then nothing runs."""
@@ -120,6 +122,7 @@ class App:
                 return str(err)
             self._running = self._go_over(old, parts)
             self._running.begin()
+            self._guard = _guard_of(config)
             self._accepted(config)
             log.info("reloaded")
             return ""
@@ -178,9 +181,10 @@ class App:
         queries = Queries(self._window, self._engine, self._clock)
         information = Information(self, self._window, self._clock, __version__, now)
         alertmanager = AlertmanagerApi(self, self._clock, now, __version__, self._metrics.limited)
-        app = create_app(
-            routes, queries, information, alertmanager.blueprint(), SlackActions(self, self._clock).blueprint()
-        )
+        actions = SlackActions(self, self._clock)
+        self._guard = _guard_of(config)
+        guarding = Guarding(lambda: self._guard, self._metrics.refused)
+        app = create_app(routes, queries, information, alertmanager.blueprint(), actions.blueprint(), guarding=guarding)
         try:
             return Server(app, listen.host, listen.port)
         # waitress makes a ValueError of a name that is not known.
@@ -232,6 +236,10 @@ def _registry() -> CollectorRegistry:
     for collector in (ProcessCollector, PlatformCollector, GCCollector):
         collector(registry=registry)
     return registry
+
+
+def _guard_of(config: Config) -> Guard:
+    return Guard.of(config.web.listen.host, config.web.external_url, config.web.allowed_hosts)
 
 
 def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:

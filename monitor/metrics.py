@@ -36,6 +36,10 @@ class Metrics:
         """So many posted alerts or silences found no room."""
         self.api_limited.labels(kind).inc(count)
 
+    def refused(self, reason: str) -> None:
+        """A request was turned away because of where it comes from."""
+        self.http_refused.labels(reason).inc()
+
     def show_waiting(self, waiting: Mapping[str, int]) -> None:
         """Show how many notifications wait for each integration there is, and none for one that is gone."""
         for gone in self._integrations - waiting.keys():
@@ -54,13 +58,13 @@ class Metrics:
         self.scrapes_skipped = Counter(
             "vllm_monitor_scrapes_skipped", "Slots in which the last scrape still ran.", ["job"], registry=registry
         )
-        self.window_series = Gauge("vllm_monitor_window_series", "Series held in memory.", registry=registry)
         self.samples_dropped = Counter(
             "vllm_monitor_scrape_samples_dropped",
             "Samples not stored because their time is not after the newest one, or far ahead.",
             ["job"],
             registry=registry,
         )
+        self.window_series = Gauge("vllm_monitor_window_series", "Series held in memory.", registry=registry)
         self.window_samples = Gauge("vllm_monitor_window_samples", "Samples held in memory.", registry=registry)
 
     def _rules(self, registry: CollectorRegistry) -> None:
@@ -109,6 +113,12 @@ class Metrics:
             registry=registry,
         )
         self.silences = Gauge("vllm_monitor_silences", "Silences by state.", ["state"], registry=registry)
+        self.http_refused = Counter(
+            "vllm_monitor_http_requests_refused",
+            "Requests of other people's pages, or by a name that is not the daemon's.",
+            ["reason"],
+            registry=registry,
+        )
         self.api_limited = Counter(
             "vllm_monitor_api_limited",
             "Posted alerts and silences that were refused because there are too many.",

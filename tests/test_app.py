@@ -90,6 +90,22 @@ def test_the_connection_to_a_target_that_is_removed_is_closed_with_it(tmp_path: 
         assert ended.wait(5)
 
 
+def test_by_which_names_the_daemon_may_be_asked_changes_with_a_reload(tmp_path: Path) -> None:
+    with serving(PAGE) as target, started(write(tmp_path, target)) as (app, url):
+
+        def status() -> int:
+            named = {"Host": "gpu01.example.com:9109"}
+            return requests.get(f"{url}/metrics", headers=named, timeout=5).status_code
+
+        assert status() == 403
+        config = write(tmp_path, target)
+        config.write_text(config.read_text().replace("web: {", "web: {allowed_hosts: [gpu01.example.com], "))
+        assert app.reload() == ""
+        assert status() == 200
+        refused = 'vllm_monitor_http_requests_refused_total{reason="host"} 1.0'
+        assert refused in requests.get(f"{url}/metrics", timeout=5).text
+
+
 def test_a_name_that_cannot_be_listened_on_is_said_and_nothing_runs(tmp_path: Path) -> None:
     with serving(PAGE) as target:
         config = write(tmp_path, target, listen="no-such-host.invalid:9109")

@@ -63,6 +63,17 @@ def address(value: Any) -> Address:
     return Address(host.strip("[]") or "0.0.0.0", port)
 
 
+def host_name(value: Any) -> str:
+    """Return a name or an address in small letters; `*` is any."""
+    written = text(value)
+    if written == "*":
+        return written
+    host, port = ("", None) if "://" in written else _host_port(written)
+    if not host or port is not None:
+        raise ValueError(f'{shown(written)} is not the name of a host (without scheme and port, or "*")')
+    return host.strip("[]").lower()
+
+
 def _is_url(written: str) -> bool:
     try:
         parts = urlsplit(written)
@@ -142,6 +153,7 @@ def one_of(*allowed: str) -> Callable[[Any], str]:
 
 TargetAddress = Annotated[str, PlainValidator(target)]
 ListenAddress = Annotated[Address, PlainValidator(address)]
+HostName = Annotated[str, PlainValidator(host_name)]
 Url = Annotated[str, PlainValidator(url)]
 BaseUrl = Annotated[str, PlainValidator(base_url)]
 UrlPath = Annotated[str, PlainValidator(url_path)]

@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 from pydantic import Field
 
 from monitor.config import not_yet
-from monitor.config.fields import Address, BaseUrl, FilePath, ListenAddress, PositiveDuration, SecretUrl, Url
+from monitor.config.fields import Address, BaseUrl, FilePath, HostName, ListenAddress, PositiveDuration, SecretUrl, Url
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import EMPTY
 from monitor.yamldoc.kinds import LabelSet
@@ -49,7 +49,12 @@ class StorageConfig(Section):
 
 
 class WebConfig(Section):
-    """The daemon's own HTTP side; `external_url` is how others reach it, "" when that is not said."""
+    """
+    The daemon's own HTTP side; `external_url` is how others reach it, "" when that is not said.
+
+    `allowed_hosts` are further names by which it may be asked.
+    """
 
     listen: ListenAddress = Address("127.0.0.1", 9109)
     external_url: Url = ""
+    allowed_hosts: tuple[HostName, ...] = ()

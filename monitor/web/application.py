@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
@@ -9,8 +10,10 @@ from werkzeug.exceptions import HTTPException
 from monitor.web.answer import failure
 from monitor.web.error import ApiError, ErrorType
 from monitor.web.information import Information
+from monitor.web.origin import Guard, Refusal
 from monitor.web.queries import Queries
 from monitor.web.routes import Routes, text
+from monitor.yamldoc.mistake import shown
 
 log = logging.getLogger(__name__)
 
@@ -23,9 +26,20 @@ _BOTH = ("GET", "POST")
 View = Callable[..., Response]
 
 
-def create_app(routes: Routes, queries: Queries, information: Information, *more: Blueprint) -> Flask:
+@dataclass(frozen=True, slots=True)
+class Guarding:
+    """`guard` returns who judges requests now; `refused` hears of those that are turned away."""
+
+    guard: Callable[[], Guard] = Guard
+    refused: Callable[[Refusal], None] = lambda _: None
+
+
+def create_app(
+    routes: Routes, queries: Queries, information: Information, *more: Blueprint, guarding: Guarding = Guarding()
+) -> Flask:
     """Return the WSGI application; `more` are paths that answer for themselves."""
     app = Flask("vllm-monitor", static_folder=None)
+    app.before_request(lambda: _judge(guarding))
     app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = LARGEST_BODY_BYTES
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.merge_slashes = False
@@ -63,6 +77,18 @@ def _paths(routes: Routes, queries: Queries, information: Information) -> Iterat
     )
     for path, methods, view in api:
         yield _API + path, methods, view
+
+
+def _judge(guarding: Guarding) -> Response | None:
+    headers = request.headers
+    host = headers.get("Host", "")
+    refusal = guarding.guard().refusal(request.method, host, headers.get("Origin"), headers.get("Sec-Fetch-Site"))
+    if refusal is None:
+        return None
+    guarding.refused(refusal)
+    if refusal is Refusal.ORIGIN:
+        return text("403 forbidden: a page of somebody else asks for this (see web.external_url)\n", 403)
+    return text(f"403 forbidden: not known as {shown(host)} (see web.external_url and web.allowed_hosts)\n", 403)
 
 
 def _refused(err: HTTPException) -> Response:

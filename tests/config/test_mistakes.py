@@ -79,6 +79,11 @@ JOB = "scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]\
             "route: {receiver: a}\n", '1:19: route: receiver "a" is not defined (known: none)', id="no-receivers"
         ),
         pytest.param("web: {listen: 'a:b'}\n", '1:15: web: listen: "a:b" is not host:port', id="listen"),
+        pytest.param(
+            "web: {allowed_hosts: ['http://a']}\n",
+            '1:23: web: allowed_hosts: "http://a" is not the name of a host (without scheme and port, or "*")',
+            id="allowed_hosts",
+        ),
     ],
 )
 def test_one_mistake(text: str, expected: str, tmp_path: Path) -> None:

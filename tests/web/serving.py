@@ -14,7 +14,7 @@ from monitor.promql import Engine, Limits
 from monitor.rules.group import Group
 from monitor.scrape.target import ScrapeLoop
 from monitor.storage.window import Window
-from monitor.web.application import create_app
+from monitor.web.application import Guarding, create_app
 from monitor.web.gate import Gate
 from monitor.web.information import Information
 from monitor.web.queries import MOST_SAMPLES, Engines, Queries
@@ -52,7 +52,11 @@ class Served:
 
 @contextmanager
 def serve(
-    window: Window, daemon: StandIn | None = None, engines: Engines | None = None, gate: Gate | None = None
+    window: Window,
+    daemon: StandIn | None = None,
+    engines: Engines | None = None,
+    gate: Gate | None = None,
+    guarding: Guarding | None = None,
 ) -> Iterator[Served]:
     """Serve `window` at NOW on a loopback port."""
 
@@ -63,7 +67,7 @@ def serve(
     routes = Routes(daemon, CollectorRegistry(), lambda: None)
     queries = Queries(window, engines or engine, clock, gate or Gate())
     information = Information(daemon, window, clock, "0.0.test", NOW)
-    server = Server(create_app(routes, queries, information), "127.0.0.1", 0)
+    server = Server(create_app(routes, queries, information, guarding=guarding or Guarding()), "127.0.0.1", 0)
     server.start()
     try:
         yield Served(f"http://127.0.0.1:{server.port}")
