@@ -70,7 +70,7 @@ class Desk:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self, seconds: float = 1.0) -> None:
+    def stop(self, seconds: float = 0.5) -> None:
         """Decide what has arrived, for at most so long."""
         try:
             self._waiting.put(None, timeout=seconds)

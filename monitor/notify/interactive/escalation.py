@@ -1,6 +1,7 @@
 """What happens when nobody clicks. Pure: deciding here, doing elsewhere."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -9,6 +10,7 @@ from monitor.model.instant import Duration, Instant
 from monitor.model.matcher import Matcher
 from monitor.notify.interactive.decide import unsilenced
 from monitor.notify.moment import lasted
+from monitor.notify.severity import severity_of, worst
 from monitor.notify.slack.incident import PASSED_ON, Incident, Reply, UpdateRoot, owing
 
 _MENTION = re.compile(r"(?P<user>[UW][A-Z0-9]{6,})|(?P<group>S[A-Z0-9]{6,})|(?P<all>here|channel)")
@@ -47,12 +49,14 @@ class Step:
     """
     What is due: what the incident becomes, and whether the next receiver must hear how it stands.
 
-    `escalates`: nobody answered in time; else it is the end of a silence, or of the incident.
+    `escalates`: nobody answered in time; else it is the end of a silence, or of the incident. `rings`: somebody is to
+    be mentioned, see `ringing`.
     """
 
     incident: Incident
     passes_on: bool = False
     escalates: bool = False
+    rings: bool = False
 
 
 def mention(written: str) -> str:
@@ -82,15 +86,25 @@ def due(incident: Incident, silence: Silence | None, now: Instant, escalation: E
     return _next(incident, now, escalation)
 
 
+def first_of(incidents: Iterable[Incident]) -> Incident:
+    """Return the one of several incidents in whose thread somebody is mentioned for all: the worst, then the oldest."""
+    return min(incidents, key=lambda one: (worst(map(severity_of, one.told.firing)).rank, one.alarmed_at, one.key))
+
+
+def ringing(incident: Incident, others: int, now: Instant, escalation: Escalation) -> Incident:
+    """Return the incident that owes a mention, for itself and for so many others of its channel."""
+    text = f"{mention(escalation.mention)} not acknowledged for {lasted(now - incident.alarmed_at)}"
+    if others:
+        text += f", and {others} other incident{'s' if others > 1 else ''}"
+    reply = Reply(f"{incident.id}/escalate/{incident.alarmed_at}", text, broadcast=True)
+    return owing(incident, (reply,))
+
+
 def _next(incident: Incident, now: Instant, escalation: Escalation) -> Step | None:
     waited = now - incident.alarmed_at
     if incident.escalated == Stage.NOT and waited >= escalation.after:
         mentioned = replace(incident, escalated=Stage.MENTIONED)
-        if not escalation.mention:
-            return Step(mentioned, escalates=True)
-        text = f"{mention(escalation.mention)} not acknowledged for {lasted(waited)}"
-        reply = Reply(f"{incident.id}/escalate/{incident.alarmed_at}", text, broadcast=True)
-        return Step(owing(mentioned, (reply,)), escalates=True)
+        return Step(mentioned, escalates=True, rings=bool(escalation.mention))
     if incident.escalated == Stage.MENTIONED and waited >= 2 * escalation.after and escalation.receiver:
         return Step(replace(incident, escalated=Stage.PASSED_ON), passes_on=True, escalates=True)
     return None

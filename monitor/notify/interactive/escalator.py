@@ -1,15 +1,18 @@
 """Looks through the incidents, and does what is due where nobody answered."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from monitor.model.instant import Instant
+from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.notify.interactive.desk import Silencer, in_force
-from monitor.notify.interactive.escalation import Escalation, Step, due
+from monitor.notify.interactive.escalation import Escalation, Step, due, first_of, ringing
 from monitor.notify.slack.incident import Incident, Key
 
 log = logging.getLogger(__name__)
+
+# Between two mentions in one channel.
+RINGS_APART: Duration = MINUTE
 
 
 class Shelves(Protocol):
@@ -25,7 +28,7 @@ class Escalator:
     `look` is called from time to time. `touched` hears of an incident that owes its channel something.
 
     `pass_on` enters what the next receiver is told of an incident, before that is noted: a kill between the two may say
-    it twice, under one id, and never loses it.
+    it twice, under one id, and never loses it. A flood of incidents rings once in a while, not once each.
     """
 
     def __init__(
@@ -39,14 +42,34 @@ class Escalator:
         self._silences = silences
         self._touched = touched
         self._pass_on = pass_on
+        self._rang_at: dict[str, Instant] = {}
         self.escalation: Escalation | None = None
 
     def look(self, now: Instant) -> None:
+        unanswered: dict[str, list[Incident]] = {}
         for incident in self._incidents.all():
-            if self._due(incident, now) is not None:
+            step = self._due(incident, now)
+            if step is not None and step.rings:
+                unanswered.setdefault(incident.integration, []).append(incident)
+            elif step is not None:
                 self._do(incident, now)
+        for integration, incidents in unanswered.items():
+            # A clock that was set back must not make anybody wait.
+            if not 0 <= now - self._rang_at.get(integration, now - RINGS_APART) < RINGS_APART:
+                self._rang_at[integration] = now
+                self._ring(incidents, now)
 
-    def _do(self, found: Incident, now: Instant) -> None:
+    def _ring(self, incidents: Sequence[Incident], now: Instant) -> None:
+        first = first_of(incidents)
+        others = sum(self._do(one, now) for one in incidents if one is not first)
+        self._do(first, now, others)
+
+    def _do(self, found: Incident, now: Instant, others: int | None = None) -> bool:
+        """
+        Do what is due of one incident; returns whether anything was.
+
+        With a number of `others` somebody is mentioned for it and for them.
+        """
         done: list[Step] = []
 
         def change(incident: Incident | None) -> Incident:
@@ -58,6 +81,8 @@ class Escalator:
             if step.passes_on:
                 self._pass_on(current)
             done.append(step)
+            if others is not None and self.escalation is not None:
+                return ringing(step.incident, others, now, self.escalation)
             return step.incident
 
         after = self._incidents.change(found.key, change)
@@ -66,6 +91,7 @@ class Escalator:
                 log.warning("escalated", extra={"group": after.group_key, "stage": after.escalated})
             if after.owed:
                 self._touched(after)
+        return bool(done)
 
     def _due(self, incident: Incident, now: Instant) -> Step | None:
         return due(incident, in_force(self._silences, incident, now), now, self.escalation)

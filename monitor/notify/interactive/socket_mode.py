@@ -36,7 +36,7 @@ TakeIn = Callable[[Any, str, Callable[[], None]], None]
 # Slack gives three seconds to acknowledge; a click that takes longer to write down is acknowledged all the same.
 _ACK_WITHIN_SECONDS = 0.8
 _LOOK_SECONDS = 0.1
-_STOP_SECONDS = 2.0
+_STOP_SECONDS = 1.0
 # A second link in a row that ends sooner counts as a failure: a refusal behind the greeting must make no storm.
 _LASTING_SECONDS = 10.0
 

@@ -6,7 +6,7 @@ from monitor.dispatch.silence import Silence
 from monitor.model.instant import HOUR, MINUTE
 from monitor.model.matcher import equal
 from monitor.notify.interactive.decide import matchers_of
-from monitor.notify.interactive.escalation import Escalation, Stage, due, mention
+from monitor.notify.interactive.escalation import Escalation, Stage, due, first_of, mention, ringing
 from monitor.notify.slack.incident import Incident, Reply, UpdateRoot
 from tests.notify.interactive.given import incident, resolved
 from tests.notify.samples import NOW, down, queue
@@ -23,13 +23,10 @@ def timeline(escalation: Escalation, start: Incident, silence: Silence | None = 
         if step is None:
             line += "."
             continue
-        new = step.incident.owed[len(current.owed) :]
-        rings = [action for action in new if isinstance(action, Reply)]
-        assert all(reply.broadcast for reply in rings)
         if step.passes_on:
             line += "p" if step.incident.is_open else "r"
         else:
-            line += "m" if rings else "u" if UpdateRoot() in new else "-"
+            line += "m" if step.rings else "u" if UpdateRoot() in step.incident.owed else "-"
         current = step.incident
     return line
 
@@ -66,11 +63,17 @@ def test_without_escalation_a_silence_that_ended_is_noticed_all_the_same() -> No
 
 
 def test_the_mention_rings_for_whom_the_configuration_names() -> None:
-    step = due(incident(), None, NOW + 12 * MINUTE, ESCALATION)
-    assert step is not None
-    assert step.incident.owed == (
-        Reply(f"abc123/escalate/{NOW}", "<!subteam^S0ONCALL01> not acknowledged for 12m", broadcast=True),
-    )
+    (reply,) = ringing(incident(), 0, NOW + 12 * MINUTE, ESCALATION).owed
+    text = "<!subteam^S0ONCALL01> not acknowledged for 12m"
+    assert reply == Reply(f"abc123/escalate/{NOW}", text, broadcast=True)
+
+
+def test_one_mention_stands_for_many_in_the_thread_of_the_worst() -> None:
+    worst = incident(down(), group_key="b", alarmed_at=NOW + MINUTE)
+    assert first_of([incident(group_key="a"), worst, incident(group_key="c")]) is worst
+    texts = [ringing(worst, others, NOW + 12 * MINUTE, ESCALATION).owed[0] for others in (1, 7)]
+    endings = [text.text.rpartition("for ")[2] for text in texts if isinstance(text, Reply)]
+    assert endings == ["11m, and 1 other incident", "11m, and 7 other incidents"]
 
 
 @pytest.mark.parametrize(

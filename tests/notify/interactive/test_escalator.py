@@ -11,7 +11,7 @@ from monitor.notify.interactive.escalation import Escalation, Stage
 from monitor.notify.interactive.escalator import Escalator
 from monitor.notify.interactive.nudge import nudge, nudged
 from monitor.notify.outbox import Outbox
-from monitor.notify.slack.incident import Incident, Key
+from monitor.notify.slack.incident import Incident, Key, Reply
 from monitor.notify.slack.incidents import Incidents
 from tests.notify.interactive.given import INTEGRATION, incident
 from tests.notify.samples import NOW
@@ -47,6 +47,22 @@ def test_each_step_is_done_once() -> None:
         escalator.look(AT)
     assert [one.escalated for one in passed] == [Stage.MENTIONED]
     assert [one.escalated for one in incidents.all()] == [Stage.PASSED_ON]
+
+
+def test_a_flood_rings_once_and_what_comes_soon_after_waits_for_the_next_time() -> None:
+    touched: list[Incident] = []
+    flood = [incident(id=f"id{n}", group_key=f"group {n}") for n in range(300)]
+    late = incident(id="late", group_key="late", alarmed_at=NOW + 10_000)
+    incidents = Incidents([*flood, late])
+    escalator = looking(incidents, touched, [])
+    for seconds in range(0, 90, 5):
+        escalator.look(NOW + 5 * MINUTE + seconds * 1_000)
+    said = [reply.text for one in touched for reply in one.owed if isinstance(reply, Reply)]
+    assert said == [
+        "<!here> not acknowledged for 5m, and 299 other incidents",
+        "<!here> not acknowledged for 5m50s",
+    ]
+    assert {one.escalated for one in incidents.all()} == {Stage.MENTIONED}
 
 
 def test_who_acknowledges_in_the_last_moment_is_in_time() -> None:
