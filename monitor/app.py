@@ -27,6 +27,7 @@ from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, Duration, to_seconds
 from monitor.notify.secret import Secret
 from monitor.ownseries import OwnSeries
+from monitor.postoffice import PostOffice
 from monitor.promql import Engine, Limits
 from monitor.reporting import refresh, report
 from monitor.running import Lasting, Running
@@ -37,6 +38,7 @@ from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.application import Guarding, create_app
 from monitor.web.information import Information
 from monitor.web.origin import Guard
+from monitor.web.outbox import OutboxApi
 from monitor.web.queries import MOST_SAMPLES, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
@@ -169,6 +171,13 @@ class App:
         if running is not None:
             running.lasting.interaction.take_in(payload, envelope_id, written)
 
+    def post_office(self) -> PostOffice | None:
+        """Return the letters, or None when nothing runs."""
+        running = self._running
+        if running is None:
+            return None
+        return PostOffice(running.pipeline.outbox, running.lasting.state.journal, self._clock)
+
     def _open_state(self, config: Config) -> State:
         try:
             return State.open(config.storage.path, self._clock, self._metrics)
@@ -184,7 +193,8 @@ class App:
         actions = SlackActions(self, self._clock)
         self._guard = _guard_of(config)
         guarding = Guarding(lambda: self._guard, self._metrics.refused)
-        app = create_app(routes, queries, information, alertmanager.blueprint(), actions.blueprint(), guarding=guarding)
+        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint()
+        app = create_app(routes, queries, information, *more, guarding=guarding)
         try:
             return Server(app, listen.host, listen.port)
         # waitress makes a ValueError of a name that is not known.

@@ -12,6 +12,7 @@ import typer
 
 from monitor import __version__
 from monitor.commands.alerting import alerts, silence_cli
+from monitor.commands.telling import outbox_cli, try_slack
 from monitor.commands.usage import fail
 
 cli = typer.Typer(
@@ -193,6 +194,8 @@ def query(
 
 cli.command()(alerts)
 cli.add_typer(silence_cli, name="silence")
+cli.add_typer(outbox_cli, name="outbox")
+cli.command("test-slack")(try_slack)
 
 
 def main() -> None:

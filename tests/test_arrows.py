@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "embedded": MIDDLE | {"rules"},
     "codec": GROUND | {"rules", "dispatch", "notify"},
     "journal": MIDDLE | {"rules", "dispatch", "notify", "codec"},
+    "postoffice": GROUND | {"notify", "journal"},
     "state": MIDDLE | {"rules", "dispatch", "notify", "journal", "metrics", "pipeline"},
     "ownseries": {"model", "embedded"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},

@@ -55,12 +55,14 @@ class Outbox:
             return
         lane.put(Letter(delivery, now, attempts, delivery.notification.now, diverted=diverted))
 
-    def put_again(self, delivery: Delivery, now: Instant) -> bool:
-        """Take a delivery that was given up, before all that wait; returns False when nobody is there to be told."""
-        lane = self._lanes.get(delivery.integration)
-        if lane is not None:
-            lane.put_first(Letter(delivery, now, since=delivery.notification.now, diverted=True))
-        return lane is not None
+    def put_again(self, delivery: Delivery, now: Instant) -> None:
+        """Take a delivery that was given up, before all that wait; its integration is there."""
+        letter = Letter(delivery, now, since=delivery.notification.now, diverted=True)
+        self._lanes[delivery.integration].put_first(letter)
+
+    def has(self, integration: str) -> bool:
+        """Say whether there is somebody to be told."""
+        return integration in self._lanes
 
     def recall(self, astray: Iterable[tuple[str, str]]) -> None:
         """Others have heard of the beginning of these groups, in an earlier life; pairs of an integration and a key."""
