@@ -75,7 +75,7 @@ class SlackBot:
             self._settle((self._name, answered))
             return True
         key = (self._name, notification.group_key)
-        together = self._digests.together(notification, waiting)
+        together = self._digests.together(notification, [one for one in waiting if nudged(one) is None])
         if together:
             self._incidents.expire(notification.now - RETENTION)
             self._settle(self._digests.take(together))
