@@ -14,6 +14,8 @@ from monitor.notify.failure import Reason
 
 # As much text as the daemon ever puts into a message, and what it may put into a section and into an edit.
 MESSAGE_TEXT, SECTION_TEXT, EDIT_TEXT = 9_000, 2_900, 3_000
+# Each is two units of UTF-16, four bytes, and twelve characters of JSON.
+EMOJI = 1_000
 _HOSTILE = "&lt;!channel&gt; &lt;@U0123ABCD&gt; &lt;http://example.com|link&gt; &amp;amp; `code`"
 _BURST = 5
 
@@ -26,7 +28,7 @@ def large(exam: BotExam) -> Iterator[Finding]:
 
 def emoji(exam: BotExam) -> Iterator[Finding]:
     """Post characters that count twice where UTF-16 is counted."""
-    text = "🔥" * (SECTION_TEXT // 2)
+    text = "🔥" * EMOJI
     yield from _posted(exam, "emoji", f"{len(text)} emoji in a section", "emoji", blocks=[_section(text)])
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.slackstub import apps, conversations, limits
+from tests.slackstub import apps, conversations, files, limits
 from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, need
 from tests.slackstub.blocks import problems, too_large
 from tests.slackstub.workspace import CHANNEL, Posted, Workspace
@@ -75,6 +75,10 @@ METHODS: dict[str, Callable[[Workspace, Call], Payload]] = {
     "reactions.remove": conversations.remove_reaction,
     "apps.connections.open": apps.open_connection,
     "chat.postEphemeral": apps.post_ephemeral,
+    "chat.delete": files.delete_message,
+    "files.getUploadURLExternal": files.upload_url,
+    "files.completeUploadExternal": files.complete,
+    "files.delete": files.delete_file,
 }
 
 

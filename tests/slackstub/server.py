@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tests.slackstub.answers import Call, Payload, Refused
 from tests.slackstub.faults import Answer, Close, Cut, Drip, Fault, Hang, Reset, SlackError
+from tests.slackstub.files import UPLOADS, receive
 from tests.slackstub.methods import METHODS, post_to_hook
 from tests.slackstub.workspace import Workspace
 
@@ -24,11 +25,12 @@ _HOOK_STATUS = {"no_service": 404, "channel_is_archived": 410, "action_prohibite
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it arrived: `name` is the method of the Web API, or `webhook`."""
+    """One request as it arrived: `name` is the method of the Web API, `upload` or `webhook`."""
 
     name: str
     payload: Payload
     headers: dict[str, str]
+    body: bytes = b""
 
 
 class Server(ThreadingHTTPServer):
@@ -40,6 +42,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.workspace = workspace
+        workspace.origin = f"http://127.0.0.1:{self.server_port}"
         self.journal: list[Request] = []
         self.faults: list[tuple[str | None, Fault]] = []
         self.stopping = threading.Event()
@@ -68,8 +71,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = urlsplit(self.path).path
-        name = path.removeprefix(API) if path.startswith(API) else "webhook"
-        request = Request(name, self._payload(body), {key.lower(): value for key, value in self.headers.items()})
+        name = path.removeprefix(API) if path.startswith(API) else "upload" if path.startswith(UPLOADS) else "webhook"
+        request = Request(name, self._payload(body), {key.lower(): value for key, value in self.headers.items()}, body)
         with self.server.lock:
             self.server.journal.append(request)
         fault = self.server.next_fault(name)
@@ -93,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
                 return {}
             return read if isinstance(read, dict) else {}
         form: Payload = dict(parse_qsl(text))
-        for name in ("blocks", "attachments", "metadata"):
+        for name in ("blocks", "attachments", "metadata", "files"):
             if name in form:
                 form[name] = json.loads(form[name])
         return form
@@ -101,6 +104,8 @@ class Handler(BaseHTTPRequestHandler):
     def _carry_out(self, request: Request, path: str) -> Answer:
         if path.startswith(HOOKS):
             return self._hook(request, path)
+        if path.startswith(UPLOADS):
+            return Answer(receive(self.server.workspace, path, request.body), "OK")
         method = METHODS.get(request.name)
         if method is None:
             return Answer(200, json.dumps({"ok": False, "error": "unknown_method"}), _JSON)

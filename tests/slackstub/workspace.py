@@ -60,6 +60,18 @@ class Whisper:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file; `channel` and `thread_ts` are where it was shared, "" before that."""
+
+    id: str
+    name: str
+    length: int
+    content: bytes = b""
+    channel: str = ""
+    thread_ts: str = ""
+
+
 @dataclass
 class Workspace:
     """Everything in it may be changed by a test at any time, but messages only by posting."""
@@ -73,6 +85,9 @@ class Workspace:
     reactions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     app_tokens: set[str] = field(default_factory=lambda: {APP_TOKEN})
     whispers: list[Whisper] = field(default_factory=list)
+    files: dict[str, File] = field(default_factory=dict)
+    # Where files are posted to.
+    origin: str = ""
     # Returns the address of a new socket; None while nobody serves Socket Mode.
     open_socket: Callable[[], str] | None = None
     # The clock that tells how fast messages come.
@@ -91,9 +106,7 @@ class Workspace:
     def post(self, channel: str, payload: dict[str, Any], via: str) -> Posted:
         with self._lock:
             self._posted += 1
-            posted = Posted(
-                channel, f"{_FIRST_TS + self._posted}.{self._posted:06d}", payload, via, at=self.seconds()
-            )
+            posted = Posted(channel, f"{_FIRST_TS + self._posted}.{self._posted:06d}", payload, via, at=self.seconds())
             self.messages.append(posted)
             return posted
 
