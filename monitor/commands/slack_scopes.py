@@ -30,7 +30,6 @@ NEEDS = (
     ),
     Need(("files:write",), "uploads graphs", "there are no graphs"),
     Need(("files:read",), "waits until Slack has a graph ready", "graphs may come late, or not be shown"),
-    Need(("reactions:write",), "marks messages", "messages are not marked"),
 )
 
 

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from monitor.commands.slack_exam import BotExam, Finding, Outcome, bad
 from monitor.commands.slack_limits import EXTRAS
+from monitor.commands.slack_remedies import remedy
 from monitor.config.config import Config
 from monitor.config.receiving import SlackConfig
 from monitor.config.secret import revealed
@@ -32,6 +33,11 @@ def try_all(config: Config, console: Console, now: Instant, *, full: bool, keep:
             for finding in examine(slack, config.global_.slack_base_url, now, full=full, keep=keep):
                 failed += finding.outcome is Outcome.BAD
                 _print(finding, console)
+    if config.slack.socket_token is not None:
+        console.print(Text("buttons", "bold"))
+        finding = _buttons(WebApi(config.slack.socket_token, config.global_.slack_base_url))
+        failed += finding.outcome is Outcome.BAD
+        _print(finding, console)
     if not tried:
         return "there is no Slack receiver: set slack_configs in a file, or SLACK_BOT_TOKEN or SLACK_WEBHOOK_URL"
     return f"{failed} of the steps failed" if failed else ""
@@ -57,6 +63,18 @@ def _webhook(webhook: SlackWebhook, now: Instant) -> Iterator[Finding]:
     yield Finding(
         "edit", Outcome.LEFT_OUT, "a webhook only posts: for one message an incident, and buttons, take a bot"
     )
+
+
+def _buttons(api: WebApi) -> Finding:
+    """Return whether Socket Mode can be opened with the app's token."""
+    try:
+        api.ask(lambda client: client.api_call("apps.connections.open"))
+    except NotifyError as err:
+        hint = (
+            "an app-level token (xapp-…) with connections:write, under Basic Information, and Socket Mode switched on"
+        )
+        return Finding("socket", Outcome.BAD, str(err), f"{hint}; {remedy(err)}")
+    return Finding("socket", Outcome.GOOD, "Slack gives an address for Socket Mode")
 
 
 def _sample(now: Instant) -> Notification:

@@ -15,7 +15,7 @@ from monitor.notify.secret import Secret
 from monitor.notify.slack.web_api import WebApi
 from tests.slackstub.faults import Answer, Fault, Reset, SlackError, rate_limited, redirect
 from tests.slackstub.stub import SlackStub
-from tests.slackstub.workspace import CHANNEL, SCOPES, TOKEN
+from tests.slackstub.workspace import APP_TOKEN, CHANNEL, SCOPES, TOKEN
 
 ALL = frozenset((*SCOPES, "files:write", "files:read"))
 
@@ -158,7 +158,6 @@ def test_what_fails_is_named_with_what_to_do(
     [
         ("channels:history", "look"),
         ("channels:read", "channel"),
-        ("reactions:write", "react"),
         ("files:write", "upload"),
     ],
 )
@@ -171,6 +170,11 @@ def test_a_scope_that_is_good_to_have_is_advice_and_its_step_is_left_out(
     assert (steps(done)["scopes"], steps(done)[step]) == ("advice", "left out")
     assert f"{scope}" in done.output
     assert stub.messages == []
+
+
+def test_a_scope_that_the_daemon_does_without_is_only_tried_when_it_is_there(stub: SlackStub) -> None:
+    without("reactions:write")(stub)
+    assert (steps(run(stub))["scopes"], steps(run(stub))["react"]) == ("ok", "left out")
 
 
 def test_a_name_in_the_place_of_an_id_works_but_is_not_advised(stub: SlackStub) -> None:
@@ -214,6 +218,22 @@ receivers:
     assert done.exit_code == 1
     assert re.findall(r"^\w+/slack\[\d\]$", done.output, re.MULTILINE) == ["a/slack[0]", "a/slack[1]", "b/slack[0]"]
     assert "1 of the steps failed" in done.output
+
+
+@pytest.mark.parametrize(("token", "code"), [(APP_TOKEN, 0), ("xapp-wrong", 1)])
+def test_the_token_of_the_buttons_is_tried_too(stub: SlackStub, tmp_path: Path, token: str, code: int) -> None:
+    stub.workspace.open_socket = lambda: "ws://127.0.0.1:1/"
+    (tmp_path / "monitor.yaml").write_text(
+        f"""global: {{slack_base_url: "{stub.base_url}"}}
+scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["a:1"]}}]}}]
+receivers: [{{name: a, slack_configs: [{{channel: {CHANNEL}, bot_token: {TOKEN}}}]}}]
+slack: {{app_token: {token}}}
+"""
+    )
+    done = run(stub, "--config", str(tmp_path / "monitor.yaml"))
+    assert (done.exit_code, steps(done)["socket"]) == (code, "FAILED" if code else "ok")
+    assert token not in done.output
+    assert ("connections:write" in done.output) is bool(code)
 
 
 def test_without_a_slack_receiver_there_is_nothing_to_try(stub: SlackStub) -> None:
