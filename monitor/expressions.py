@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 
+from monitor.model.instant import DAY, Duration, format_duration
 from monitor.promql import PromqlError, ValueType, parse
 from monitor.rules.rulefmt import Problem
 from monitor.rules.spec import AlertingRule, Rule
 from monitor.template import TemplateError
 from monitor.template import parse as parse_template
 from monitor.template.queries import queries
+
+# Everything that a rule reads is kept in memory for as long as it reads back.
+LONGEST_REACH: Duration = 35 * DAY
 
 # What is read by a query that a template puts together in a way that only its expansion shows.
 ANYTHING = '{__name__=~".+"}'
@@ -21,6 +25,9 @@ def check_expr(text: str) -> Problem | None:
         return Problem(str(err.args[0]), *(err.position or (None, None)))
     if plan.result_type not in (ValueType.VECTOR, ValueType.SCALAR):
         return Problem(f"a rule needs an instant vector or a scalar, this is a {plan.result_type}")
+    if plan.reach > LONGEST_REACH:
+        most = format_duration(LONGEST_REACH)
+        return Problem(f"reads further back than {most}, which the window will not hold: record it in steps")
     return None
 
 

@@ -65,6 +65,7 @@ class Journal:
         self._failed = failed
         self._unwritten: list[Changes] = []
         self._lock = threading.Lock()
+        self._silent = False
 
     def commit(self, changed: Sequence[Kept], gone: Sequence[AlertKey], flush: Flush, evaluated: Instant = 0) -> None:
         """Keep what a step came to, all of it or nothing."""
@@ -175,7 +176,7 @@ class Journal:
                 self._unwritten = [step for step in steps if step.matter]
                 self._complain(err)
             else:
-                self._unwritten = []
+                self._unwritten, self._silent = [], False
 
     def _forget_dead(self, now: Instant) -> None:
         try:
@@ -185,7 +186,9 @@ class Journal:
 
     def _complain(self, err: StateError) -> None:
         self._failed()
-        log.error("state not written", extra={"reason": str(err)})
+        # Once until it is written again: the counter has the rest.
+        log.log(logging.DEBUG if self._silent else logging.ERROR, "state not written", extra={"reason": str(err)})
+        self._silent = True
 
 
 def _alert_row(kept: Kept) -> AlertRow:

@@ -20,7 +20,7 @@ from monitor.workers import Workers
 log = logging.getLogger(__name__)
 
 # SIGTERM ends the daemon within five seconds: this much of them is for what still waits in the lanes.
-PATIENCE_SECONDS = 3.0
+PATIENCE_SECONDS = 2.5
 # How much longer than its timeout a scrape may take: the look-up of a name has limits of its own.
 GRACE: Duration = SECOND
 IDLE_SECONDS = 0.05

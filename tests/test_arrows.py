@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "jobs": {"model", "scrape", "config"},
     "facts": MIDDLE | {"notify"},
     "receivers": {"config", "dispatch", "notify"},
-    "expressions": {"promql", "template", "rules"},
+    "expressions": {"model", "promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},
     "codec": GROUND | {"rules", "dispatch", "notify"},
     "journal": MIDDLE | {"rules", "dispatch", "notify", "codec"},

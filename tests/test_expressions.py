@@ -3,7 +3,7 @@
 import pytest
 
 from monitor.embedded import longest_reach, wanted_names
-from monitor.expressions import expressions_of
+from monitor.expressions import check_expr, expressions_of
 from monitor.model.instant import HOUR, MINUTE
 from monitor.model.labels import Labels
 from monitor.rules.spec import AlertingRule, RecordingRule, Rule
@@ -27,3 +27,18 @@ def test_what_the_window_must_keep(rule: Rule, names: set[str] | None, reach: in
     expressions = list(expressions_of(rule))
     assert wanted_names(expressions) == names
     assert longest_reach(expressions) == reach
+
+
+@pytest.mark.parametrize(
+    ("expr", "words"),
+    [
+        ("up == 0", ""),
+        ("avg_over_time(up[30d]) < 1", ""),
+        ("up offset 100y", "further back than 5w"),
+        ("up[5m]", "this is a matrix"),
+        ("up +", "invalid promql query"),
+    ],
+)
+def test_a_rules_expression_is_judged_before_it_runs(expr: str, words: str) -> None:
+    problem = check_expr(expr)
+    assert words in problem.what if problem is not None else words == ""

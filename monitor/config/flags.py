@@ -130,7 +130,7 @@ class _Reader:
 
     def scrape_configs(self, given: tuple[str, ...]) -> Iterator[ScrapeConfig]:
         """Yield one job for all targets, or more where their URLs differ in scheme or path."""
-        settings = [_Setting("--target", value) for value in given]
+        settings = [_Setting("--target", value) for value in given if value.strip()]
         if not settings:
             words = re.split(r"[\s,]+", self._environment.get(TARGETS, ""))
             settings = [_Setting(TARGETS, word) for word in words if word]

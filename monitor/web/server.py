@@ -15,6 +15,9 @@ from monitor.web.application import LARGEST_BODY_BYTES
 THREADS = gate.RUNNING + gate.WAITING + 4
 # How long the end waits for a query that still runs; then that is left to end with the process.
 PATIENCE_SECONDS = 0.5
+# Connections that say nothing must not keep a health check out: enough of them, and none for long.
+MOST_CONNECTIONS = 500
+IDLE_SECONDS = 10
 
 
 class Server:
@@ -30,6 +33,9 @@ class Server:
                 port=port,
                 threads=THREADS,
                 max_request_body_size=LARGEST_BODY_BYTES,
+                connection_limit=MOST_CONNECTIONS,
+                channel_timeout=IDLE_SECONDS,
+                cleanup_interval=IDLE_SECONDS // 2,
                 ident="vllm-monitor",
             )
         except BaseException:

@@ -92,6 +92,13 @@ def test_a_flag_goes_before_its_variable() -> None:
     assert config.scrape_configs[0].static_configs[0].targets == ("y:1",)
 
 
+def test_a_target_that_is_empty_is_not_given() -> None:
+    """As of `--target "$UNSET"`."""
+    with pytest.raises(DocumentError, match="nothing to watch"):
+        from_flags(Flags(targets=("", " ")), {})
+    assert from_flags(Flags(targets=("",)), {"VLLM_MONITOR_TARGETS": "x:1"}).scrape_configs
+
+
 def test_a_variable_that_is_empty_is_not_set() -> None:
     config = from_flags(TARGET, {"SLACK_BOT_TOKEN": "", "SLACK_CHANNEL": "", "VLLM_MONITOR_STORAGE": " "})
     assert [len(receiver.console_configs) for receiver in config.receivers] == [1]

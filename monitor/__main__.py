@@ -1,0 +1,5 @@
+"""`python -m monitor` is `vllm-monitor`."""
+
+from monitor.cli import main
+
+main()
