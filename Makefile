@@ -37,8 +37,9 @@ conformance: $(READY)   ## PromQL and rules against Prometheus' cases, and rando
 crash: $(READY)         ## kills the daemon a thousand times: nothing lost, nothing told twice
 	$(BIN)/python -m tests.crash
 
-soak: crash             ## and lets it live through a simulated week: memory, disk and slots stay as they are
+soak: crash             ## and lets it live through a simulated week, and its Slack bot through a thousand schedules of faults
 	$(BIN)/python -m tests.soak
+	$(BIN)/python -m tests.notify.slack.schedules 1000
 
 pictures: $(READY)       ## docs/demo.svg, from the demo itself
 	$(BIN)/python -m docs.pictures

@@ -10,8 +10,10 @@ from rich.console import Console
 
 from monitor.dispatch.notification import Notification, NotifyError
 from monitor.model.alert import Alert
+from monitor.model.instant import Instant
 from monitor.model.labels import Labels
 from monitor.notify.console import ConsoleNotifier
+from monitor.notify.readings import Readings
 from tests.notify.golden import assert_golden
 from tests.notify.samples import NOW, down, ended, note, queue
 
@@ -36,6 +38,29 @@ def printed(notification: Notification, width: int = 110, *, terminal: bool = Fa
 )
 def test_the_output_is_the_one_that_was_looked_at(name: str, notification: Notification) -> None:
     assert_golden(f"console/{name}.txt", printed(notification))
+
+
+class Known:
+    """Knows one engine, as it is and as it was at its worst."""
+
+    def at(self, labels: Labels, at: Instant) -> Readings:
+        del labels, at
+        return Readings(running=9.0, waiting=42.0)
+
+    def worst(self, labels: Labels, since: Instant, until: Instant) -> Readings:
+        del labels, since, until
+        return Readings(running=16.0, waiting=43.0)
+
+
+@pytest.mark.parametrize(
+    ("notification", "words"),
+    [(note(queue()), "Now: 9 running · 42 waiting"), (note(ended(queue())), "Worst of it: 16 running · 43 waiting")],
+    ids=["firing", "resolved"],
+)
+def test_the_numbers_that_decide_are_printed(notification: Notification, words: str) -> None:
+    file = io.StringIO()
+    ConsoleNotifier(Console(file=file, width=110), Known()).notify(notification)
+    assert words in file.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,27 @@ def test_what_fires_comes_before_what_is_over_and_the_worst_first() -> None:
     assert kind.counts == "3 firing, 1 resolved"
 
 
+@pytest.mark.parametrize(
+    ("url", "word", "expected"),
+    [
+        ("", "", "large:1"),
+        ("http://m/graph?g0.expr=queue+%3E+10&g0.tab=1", "", "large:1"),
+        ("http://m/graph?g0.expr=free+%3C+0.05&g0.tab=1", "", "small:1"),
+        ("http://p:9090/graph?g0.expr=free%20%3C%3D%2010", "", "small:1"),
+        ("http://m/graph?g0.expr=queue+%3C+10+and+load+%3E+1&g0.tab=1", "", "large:1"),
+        ("http://m/graph?g0.expr=free+%3C+10&g0.tab=1", "highest", "large:1"),
+        ("", "lowest", "small:1"),
+    ],
+)
+def test_the_worst_is_the_largest_value_unless_the_rule_has_a_floor(url: str, word: str, expected: str) -> None:
+    alerts = [
+        replace(alert, generator_url=url, annotations=Labels.of({**dict(alert.annotations), "worst": word}))
+        for alert in (queue("small:1", 11.0), queue("large:1", 80.0))
+    ]
+    (kind,) = summarise(note(*alerts)).kinds
+    assert kind.cases[0].where.rpartition(" ")[2] == expected
+
+
 def test_what_is_worse_comes_first_and_what_is_over_last() -> None:
     summary = summarise(note(ended(down()), queue(), queue(alertname="Other", severity="page")))
     assert [kind.name for kind in summary.kinds] == ["Other", "VLLMQueueLong", "VLLMTargetDown"]

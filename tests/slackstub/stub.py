@@ -62,3 +62,8 @@ class SlackStub:
         """Let the next requests (of this method: `chat.postMessage`, …, `webhook`) go wrong, one for each fault."""
         with self._server.lock:
             self._server.faults += [(method, fault) for fault in faults]
+
+    def forget_faults(self) -> None:
+        """From here on nothing goes wrong."""
+        with self._server.lock:
+            self._server.faults.clear()

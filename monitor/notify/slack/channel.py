@@ -11,6 +11,7 @@ from slack_sdk.web.slack_response import SlackResponse
 from monitor.dispatch.notification import NotifyError
 from monitor.model.instant import SECOND, Instant
 from monitor.notify.failure import Reason, failure
+from monitor.notify.slack.classify import RefusedError
 from monitor.notify.slack.pace import POST, UPDATE, Pace
 from monitor.notify.slack.payload import Message
 from monitor.notify.slack.web_api import WebApi
@@ -22,8 +23,17 @@ EVENT_TYPE = "vllm_monitor_notification"
 # How many of the newest messages are looked at. A look follows an attempt within minutes.
 _LOOK_BACK = 100
 _PAGE, _PAGES = 200, 10
-# An answer that no other look would get: whoever is configured so cannot be asked.
-_CANNOT_LOOK = (Reason.CREDENTIAL, Reason.DESTINATION, Reason.MESSAGE)
+# Whoever is configured so cannot look, now or later. Who can neither look nor post has to wait.
+_CANNOT_LOOK = frozenset(
+    (
+        "missing_scope",
+        "not_allowed_token_type",
+        "channel_not_found",
+        "not_in_channel",
+        "thread_not_found",
+        "invalid_arguments",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +130,8 @@ class Channel:
     def _look(self, method: str, call: Callable[[WebClient], SlackResponse]) -> Mapping[str, Any]:
         try:
             data = self._ask(method, call).data
-        except NotifyError as err:
-            if err.reason not in _CANNOT_LOOK:
+        except RefusedError as err:
+            if err.code not in _CANNOT_LOOK:
                 raise
             log.warning("cannot look for a message before posting it again", extra={"reason": str(err)})
             return {}

@@ -2,6 +2,7 @@
 
 from monitor.notify.moment import lasted
 from monitor.notify.readings import Facts
+from monitor.notify.slack.digest import is_digest
 from monitor.notify.slack.escape import date, line, link
 from monitor.notify.slack.incident import Incident
 from monitor.notify.summary import Summary, summarise, with_readings
@@ -15,6 +16,8 @@ def drawn(incident: Incident, facts: Facts) -> tuple[Summary, tuple[str, ...]]:
 
 def _notes(incident: Incident) -> list[str]:
     notes = []
+    if is_digest(incident) and incident.is_open:
+        notes.append("digest of what came at once · what still fires a minute later is told in the thread")
     if incident.resolved_at is not None:
         notes.append(f"lasted {lasted(max(incident.resolved_at - incident.opened_at, 0))}")
         if incident.peak:

@@ -79,9 +79,6 @@ def _message(summary: Summary, notes: Sequence[str], detail: Detail) -> Message:
         names = ", ".join(line(kind.name, 60) for kind in hidden[:5])
         inside.append(_context(f"+{len(hidden)} more: {names}{', …' if hidden[5:] else ''}"))
     colour = RESOLVED_COLOUR if summary.is_resolved else COLOURS[summary.severity]
-    numbers = _numbers(summary)
-    if numbers:
-        inside.append(_section(numbers))
     attachment = {"color": colour, "blocks": inside}
     return Message(plain(summary), [_header(summary)], [attachment] if inside else [])
 
@@ -99,10 +96,8 @@ def _header(summary: Summary) -> Block:
 
 def _numbers(summary: Summary) -> str:
     """Return the numbers that decide: `*Now:* 9 running · 42 waiting`, of the worst place where there are several."""
-    if not summary.readings.words:
-        return ""
-    several = any(len(kind.cases) > 1 for kind in summary.kinds[:1])
-    place = f" at {code(summary.kinds[0].cases[0].where, 120)}" if several else ""
+    first, *others = summary.kinds[0].cases
+    place = f" at {code(first.where, 120)}" if others and first.where else ""
     heading = "Worst of it" if summary.is_resolved else "Now"
     return f"*{heading}{place}:* {' · '.join(summary.readings.words)}"
 
@@ -120,6 +115,8 @@ def _kind(kind: Kind, summary: Summary, detail: Detail) -> Iterator[Block]:
     lines = [_case(kind, case, summary) for case in kind.cases[: detail.cases]]
     hidden = len(kind.cases) - len(lines)
     yield _section("\n".join([*lines, f"+{hidden} more"] if hidden else lines))
+    if kind is summary.kinds[0] and summary.readings.words:
+        yield _section(_numbers(summary))
     if kind.remedy and not kind.resolved:
         yield _section(f"*What to do:* {shown(kind.remedy, detail.text)}")
     links = [link(kind.runbook, "Runbook"), link(kind.dashboard, "Dashboard"), link(kind.silence, "Silence")]

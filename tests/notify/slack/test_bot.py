@@ -178,7 +178,7 @@ def test_an_answer_that_asks_for_rest_stops_its_method_and_no_other(stub: SlackS
     assert len(line.roots) == 3
 
 
-def test_more_than_a_message_a_second_is_not_posted_and_the_worst_comes_first(stub: SlackStub, line: Line) -> None:
+def test_more_than_a_message_a_second_is_not_posted_and_the_worst_comes_first(line: Line) -> None:
     for number in range(8):
         line.tell(queue(f"{number}:1", severity="critical" if number >= 6 else "warning"), group=str(number))
     line.pass_time(4 * SECOND)
@@ -217,7 +217,7 @@ def test_nothing_is_said_twice_of_the_same_news(line: Line) -> None:
     assert line.calls == ["postMessage"]
 
 
-def test_whoever_changes_an_incident_while_it_is_drawn_is_drawn_too(stub: SlackStub, line: Line) -> None:
+def test_whoever_changes_an_incident_while_it_is_drawn_is_drawn_too(line: Line) -> None:
     line.tell(A)
     line.pass_time(MINUTE)
     key = line.incident().key

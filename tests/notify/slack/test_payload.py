@@ -1,17 +1,23 @@
 """The messages as files, and that no input whatever makes one that Slack refuses or that rings somebody."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import nan
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from slack_sdk import WebClient
 
 from monitor.dispatch.notification import Notification, Reason
 from monitor.model.alert import Alert
+from monitor.model.instant import HOUR, MINUTE, Instant
 from monitor.model.labels import EMPTY, Labels
+from monitor.notify.readings import Readings
+from monitor.notify.slack.digest import assembled
+from monitor.notify.slack.drawing import drawn
 from monitor.notify.slack.escape import units
+from monitor.notify.slack.incident import Incident, Policy, Reply, advance
 from monitor.notify.slack.payload import message, plain
 from monitor.notify.summary import summarise
 from tests.notify.golden import assert_golden
@@ -19,6 +25,8 @@ from tests.notify.samples import NOW, down, ended, note, queue
 from tests.slackstub import limits
 from tests.slackstub.blocks import problems, texts, too_large
 from tests.slackstub.markup import entities_are_whole, markup
+from tests.slackstub.stub import SlackStub
+from tests.slackstub.workspace import CHANNEL, TOKEN
 
 HOSTILE = (
     "<!channel> <!here> <!everyone> <!subteam^S0123456> <@U123ABC456> <#C123ABC456> <http://evil.example|x> "
@@ -66,6 +74,67 @@ def test_a_link_leads_where_the_annotation_says() -> None:
     assert markup(payload(note(queue()))).links == ("https://example.com/runbooks#vllmqueuelong",)
 
 
+class Known:
+    """Knows one engine, as it is and as it was at its worst."""
+
+    def at(self, labels: Labels, at: Instant) -> Readings:
+        del labels, at
+        return Readings(9.0, 42.0, 0.987, 0.0533, 512.0, 8.24)
+
+    def worst(self, labels: Labels, since: Instant, until: Instant) -> Readings:
+        del labels, since, until
+        return Readings(16.0, 43.0, 1.0, 1.36, 996.0, 22.4)
+
+
+def incident(*alerts: Alert, **more: Any) -> Incident:
+    told = replace(note(*alerts), id="1")
+    opened, _ = advance("oncall/slack[0]", None, told, Policy())
+    return replace(opened, **more)
+
+
+OVER = ended(queue())
+MEMBERS = [
+    incident(queue(f"10.0.{n // 100}.{n % 100}:8000", float(n), severity="critical" if n % 3 else "warning"))
+    for n in range(300)
+]
+INCIDENTS = {
+    "incident_firing": incident(queue("10.0.0.1:8000", 11.0), queue("10.0.0.2:8000", 42.0)),
+    "incident_resolved": incident(OVER),
+    "incident_flapping": incident(queue(), episodes=7, opened_at=NOW - HOUR),
+    "incident_answered": incident(
+        queue(),
+        acked_by="Kim <!here>",
+        acked_at=NOW - MINUTE,
+        silenced_by="Kim",
+        silenced_until=NOW + HOUR,
+        earlier="https://example.slack.com/archives/C1/p1",
+    ),
+    "incident_hostile": incident(
+        NOTES["hostile"].alerts[0], acked_by=HOSTILE, acked_at=NOW, peak=HOSTILE, earlier=f"https://e.example/{HOSTILE}"
+    ),
+    "digest": assembled(incident(queue(), group_key="digest/1"), MEMBERS),
+}
+
+
+def root(drawn_incident: Incident) -> dict[str, Any]:
+    return asdict(message(*drawn(drawn_incident, Known())))
+
+
+@pytest.mark.parametrize("name", list(INCIDENTS))
+def test_the_message_of_an_incident_is_the_one_that_was_looked_at(name: str) -> None:
+    assert_golden(f"slack/{name}.json", root(INCIDENTS[name]))
+
+
+@pytest.mark.parametrize("name", list(INCIDENTS))
+def test_the_message_of_an_incident_is_taken_by_slack(name: str) -> None:
+    assert_sound(root(INCIDENTS[name]))
+    with SlackStub() as stub:
+        client = WebClient(token=TOKEN, base_url=stub.base_url, retry_handlers=[])
+        posted = client.chat_postMessage(channel=CHANNEL, **root(INCIDENTS[name]))
+        client.chat_update(channel=CHANNEL, ts=str(posted["ts"]), **root(INCIDENTS[name]))
+        assert len(stub.messages) == 1
+
+
 PIECES = st.sampled_from(
     ["<!channel>", "<@U123ABC456>", "<", ">", "&", "|", "`", "\n", "😀", "\u202e", "\u200b", "\0", "\ud800", "a", "ω"]
 )
@@ -109,6 +178,21 @@ NOTIFICATIONS = st.lists(ALERTS, max_size=12).map(
 def test_nothing_makes_a_message_that_breaks_a_limit_or_rings_anybody(notification: Notification) -> None:
     assert_sound(payload(notification))
     assert_sound({"text": plain(summarise(notification))})
+
+
+@given(first=NOTIFICATIONS, second=NOTIFICATIONS, person=TEXTS, url=URLS, episodes=st.integers(1, 10**6))
+def test_nothing_makes_an_incident_that_breaks_a_limit_or_rings_anybody(
+    first: Notification, second: Notification, person: str, url: str, episodes: int
+) -> None:
+    opened, _ = advance("slack", None, first, Policy())
+    answered = replace(opened, ts="1.0", acked_by=person, acked_at=NOW, silenced_by=person, silenced_until=NOW + HOUR)
+    later = replace(second, now=NOW + MINUTE, reason=Reason.REPEAT)
+    moved, actions = advance("slack", replace(answered, earlier=url, episodes=episodes), later, Policy())
+    assert_sound(root(moved))
+    assert_sound(root(replace(answered, earlier=url)))
+    for action in actions:
+        if isinstance(action, Reply):
+            assert_sound({"text": action.text})
 
 
 def assert_sound(sent: dict[str, Any]) -> None:
