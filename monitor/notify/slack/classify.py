@@ -14,8 +14,6 @@ from slack_sdk.errors import SlackApiError, SlackClientError, SlackRequestError
 from monitor.dispatch.notification import NotifyError
 from monitor.notify.failure import Reason, cause, failure, wait
 
-__all__ = ["THROWN", "Reason", "answer", "code_of", "exception", "failure", "wait"]
-
 _BY_REASON: dict[Reason, str] = {
     Reason.RATE_LIMITED: "ratelimited rate_limited message_limit_exceeded",
     # Slack did not get the whole body: nothing was done.

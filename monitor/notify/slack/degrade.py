@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from monitor.dispatch.notification import NotifyError
-from monitor.notify.slack.classify import Reason
+from monitor.notify.failure import Reason
 from monitor.notify.slack.payload import Message, message, plain
 from monitor.notify.summary import Summary
 

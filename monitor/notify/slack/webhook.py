@@ -7,13 +7,13 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from monitor.dispatch.notification import Notification
 from monitor.model.instant import SECOND, Duration
+from monitor.notify.failure import Reason, failure
+from monitor.notify.secret import Secret
 from monitor.notify.slack import classify
-from monitor.notify.slack.classify import Reason, failure
 from monitor.notify.slack.degrade import post
 from monitor.notify.slack.payload import Message
-from monitor.notify.slack.secret import Secret
-from monitor.notify.slack.transport import Transport, is_web_address, silent_logger
 from monitor.notify.summary import summarise
+from monitor.notify.transport import Transport, is_web_address, silent_logger
 
 _OK = 200
 

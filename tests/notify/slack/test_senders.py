@@ -9,9 +9,9 @@ import pytest
 
 from monitor.dispatch.notification import Notifier, NotifyError
 from monitor.model.instant import SECOND
+from monitor.notify.failure import Reason
+from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
-from monitor.notify.slack.classify import Reason
-from monitor.notify.slack.secret import Secret
 from monitor.notify.slack.webhook import SlackWebhook
 from tests.notify.samples import note, queue
 from tests.notify.slack.bots import PATIENCE, bot_of
