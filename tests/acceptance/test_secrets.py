@@ -1,0 +1,93 @@
+"""Tokens, keys and URLs that are secrets: nothing that others can read of a daemon holds them, whatever goes wrong."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from monitor.clock import SystemClock
+from monitor.simulator.scenarios import OVERLOAD
+from monitor.simulator.server import SimulatedServer
+from monitor.simulator.simulator import Simulator
+from tests.acceptance.daemon import Daemon, daemon
+from tests.notify.endpoint import PATH, endpoint
+from tests.notify.pagerdutystub import ROUTING_KEY
+from tests.slackstub.faults import Answer
+from tests.slackstub.stub import SlackStub
+from tests.slackstub.workspace import APP_TOKEN, CHANNEL, TOKEN
+from tests.waiting import until
+
+RULES = "groups: [{name: g, rules: [{alert: Always, expr: 'vector(1)'}]}]\n"
+BEARER, PASSWORD = "bearerNotToBeShown", "passwordNotToBeShown"
+PAGES = (
+    *("/metrics", "/-/ready", "/api/v1/outbox", "/api/v1/alerts", "/api/v1/rules", "/api/v1/targets"),
+    *("/api/v1/status/flags", "/api/v1/status/runtimeinfo", "/api/v2/status", "/api/v2/receivers", "/api/v2/alerts"),
+)
+
+
+@pytest.fixture
+def vllm() -> Iterator[SimulatedServer]:
+    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as server:
+        yield server
+
+
+def write(folder: Path, vllm: SimulatedServer, slack: SlackStub, hook: str) -> str:
+    (folder / "g.rules.yaml").write_text(RULES)
+    path = folder / "monitor.yaml"
+    path.write_text(
+        f"""\
+global: {{scrape_interval: 1s, slack_base_url: "{slack.base_url}"}}
+scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["{vllm.url.removeprefix("http://")}"]}}]}}]
+rule_files: ["*.rules.yaml"]
+route: {{receiver: all, group_wait: 0s, group_interval: 1s}}
+receivers:
+  - name: all
+    fallback: other
+    slack_configs:
+      - {{channel: {CHANNEL}, bot_token: {TOKEN}}}
+      - {{api_url: "{slack.webhook_url}gone"}}
+    webhook_configs:
+      - {{url: "{hook}", http_config: {{authorization: {{credentials: {BEARER}}}}}}}
+      - {{url: "{hook}", http_config: {{basic_auth: {{username: me, password: {PASSWORD}}}}}}}
+      - {{url: "http://127.0.0.1:1{PATH}"}}
+    pagerduty_configs: [{{routing_key: {ROUTING_KEY}, url: "{hook}"}}]
+  - name: other
+    webhook_configs: [{{url: "{hook}"}}]
+heartbeat: {{url: "{hook}", interval: 1s}}
+slack: {{app_token: {APP_TOKEN}, signing_secret: signingNotToBeShown}}
+web: {{listen: "127.0.0.1:0"}}
+"""
+    )
+    return str(path)
+
+
+def readable(ours: Daemon) -> str:
+    """Return everything that others can read of a daemon."""
+    process = Path(f"/proc/{ours.process.pid}")
+    return "\n".join(
+        [
+            ours.log,
+            (process / "cmdline").read_text(),
+            *(path.read_text() for path in process.glob("task/*/comm")),
+            *(ours.get(page) for page in PAGES),
+        ]
+    )
+
+
+def test_nothing_that_can_be_read_holds_a_secret(tmp_path: Path, vllm: SimulatedServer) -> None:
+    with SlackStub() as slack, endpoint(lambda _: Answer(403, f"{PATH} {BEARER}")) as hook:
+        slack.workspace.revoked.add(TOKEN)
+        config = write(tmp_path, vllm, slack, hook.url)
+        with daemon(tmp_path, "--config", config, "--log-level", "debug") as ours:
+            # Six integrations, the fallback's, and the heartbeat.
+            until(lambda: ours.log.count("not notified") >= 7, within=20)
+            until(lambda: "heartbeat not sent" in ours.log, within=10)
+            text = readable(ours)
+            assert len(ours.data("/api/v1/outbox")["waiting"]) >= 7
+            ours.end()
+            text += ours.log
+    secrets = (
+        *(TOKEN, APP_TOKEN, ROUTING_KEY, BEARER, PASSWORD, "NotToBeShown", PATH, "notARealSecret"),
+        *(slack.webhook_url, hook.url),
+    )
+    assert [secret for secret in secrets if secret in text] == []
