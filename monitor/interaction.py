@@ -17,7 +17,7 @@ from monitor.dispatch.dispatcher import Delivery, Flush, Integration
 from monitor.dispatch.notification import Reason
 from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
-from monitor.model.instant import SECOND, Duration, Instant
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.notify.interactive.click import Click
 from monitor.notify.interactive.decide import Outcome
 from monitor.notify.interactive.desk import Desk, Hooks
@@ -31,7 +31,7 @@ from monitor.notify.slack.incident import Incident
 from monitor.notify.slack.incidents import Incidents
 from monitor.notify.slack.web_api import WebApi
 
-LOOK_EVERY: Duration = SECOND
+LOOK_EVERY: Duration = 5 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ class Interaction:
 
     @property
     def interval(self) -> Duration:
-        """How often `tick` is to be called."""
-        return LOOK_EVERY
+        """How often `tick` is to be called: more often where somebody is soon to be rung for."""
+        escalation = self._escalator.escalation
+        return LOOK_EVERY if escalation is None or escalation.after >= MINUTE else SECOND
 
     def begin(self, config: Config, ways: Ways) -> None:
         """Go over to a configuration whose lanes are at work; what is owed since an earlier life goes into them."""

@@ -19,7 +19,8 @@ from monitor.clock import monotonic_seconds
 from monitor.notify.interactive.socket_mode import Pace
 from monitor.notify.transport import silent_logger
 
-_LOOK_SECONDS = 0.1
+# Between two looks at whether the connection is still there; what the SDK notices is known at once.
+_LOOK_SECONDS = 1.0
 
 Envelope = Callable[[Any, str], Awaitable[None]]
 
@@ -54,10 +55,10 @@ class Link:
         except TimeoutError:
             raise LinkError from None
 
-    async def hold(self, stopping: Callable[[], bool]) -> bool:
+    async def hold(self) -> bool:
         """Return when another link, or none, is needed; whether this one still works until then."""
         client = self._client
-        while not client.over.is_set() and not stopping():
+        while not client.over.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(client.over.wait(), _LOOK_SECONDS)
             if client.last_ping_pong_time != self._pong:
@@ -66,6 +67,10 @@ class Link:
             if client.is_gone or monotonic_seconds() - self.heard_at > self._pace.deaf:
                 return False
         return not client.is_gone
+
+    def interrupt(self) -> None:
+        """Hold it no longer. For the thread of the loop."""
+        self._client.over.set()
 
     async def close(self) -> None:
         # Of a peer that is frozen or gone nothing more is expected.

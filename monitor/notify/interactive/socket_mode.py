@@ -76,6 +76,7 @@ class SocketMode:
         self._pace = pace
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="socket mode", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._link: Link | None = None
         self._failures = 0
 
@@ -95,6 +96,11 @@ class SocketMode:
     def stop(self) -> None:
         """Close the link; returns soon whatever state it is in."""
         self._stopping.set()
+        loop, link = self._loop, self._link
+        if loop is not None and link is not None:
+            # It may have ended in this moment.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(link.interrupt)
         if self._thread.is_alive():
             self._thread.join(_STOP_SECONDS)
 
@@ -116,6 +122,7 @@ class SocketMode:
                 self._stopping.wait(to_seconds(LONGEST_WAIT))
 
     async def _keep(self) -> None:
+        self._loop = asyncio.get_running_loop()
         while not self._stopping.is_set():
             try:
                 link = await self._connected()
@@ -128,7 +135,10 @@ class SocketMode:
             await self._replace(link)
             log.info("socket mode connected", extra={"failures": self._failures})
             began = monotonic_seconds()
-            if not await link.hold(self._stopping.is_set):
+            if self._stopping.is_set():
+                # It was set before there was a link to interrupt.
+                break
+            if not await link.hold():
                 await self._replace(None)
             await self._count_end(monotonic_seconds() - began)
         await self._replace(None)

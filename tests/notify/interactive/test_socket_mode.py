@@ -1,6 +1,7 @@
 """The real client of the SDK over real sockets: every click is heard, whatever happens to the connection."""
 
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -158,6 +159,19 @@ def test_a_wrong_token_is_told_once_not_hammered_and_replaced_in_its_file(
     assert taken.failures == ["credential"]
     assert [record.levelname for record in caplog.records if "not connected" in record.message] == ["ERROR"]
     assert not any(secret in caplog.text for secret in (wrong, APP_TOKEN, "ticket"))
+
+
+def test_without_aiohttp_it_says_what_to_install(
+    stub: SlackStub, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("monitor.notify.interactive.link", "slack_sdk.socket_mode.aiohttp"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    taken = Taken()
+    with listening(stub, taken):
+        until(lambda: taken.failures, within=5)
+    assert taken.failures == ["no_aiohttp"]
+    assert "vllm-monitor[buttons]" in caplog.text
 
 
 def test_it_stops_at_once_while_nothing_answers(stub: SlackStub) -> None:

@@ -1,0 +1,56 @@
+"""One person is told once; a Slack that fails or hangs is counted, and holds nobody up."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from monitor.clock import monotonic_seconds
+from monitor.model.instant import SECOND
+from monitor.notify.interactive.whisper import Whisper, Whisperer
+from monitor.notify.secret import Secret
+from monitor.notify.slack.web_api import WebApi
+from tests.slackstub.faults import Answer, Hang
+from tests.slackstub.stub import SlackStub
+from tests.slackstub.workspace import CHANNEL, TOKEN
+from tests.waiting import until
+
+
+@pytest.fixture
+def stub() -> Iterator[SlackStub]:
+    with SlackStub() as slack:
+        yield slack
+
+
+def whisperer(stub: SlackStub, failed: list[str], token: str = TOKEN) -> Whisperer:
+    found = Whisperer({"bot": WebApi(Secret(token), stub.base_url, timeout=SECOND)}, failed.append)
+    found.start()
+    return found
+
+
+def test_what_fails_is_counted_and_the_next_one_is_told(stub: SlackStub) -> None:
+    failed: list[str] = []
+    stub.fail_next(Answer(500), method="chat.postEphemeral")
+    telling = whisperer(stub, failed)
+    for text in ("lost", "told"):
+        telling.tell(Whisper("bot", CHANNEL, "U0ALICE001", text))
+    # Of an incident that nobody knows any more, any bot tells.
+    telling.tell(Whisper("", CHANNEL, "U0BOB00001", "gone"))
+    until(lambda: len(stub.workspace.whispers) == 2, within=5)
+    assert [(told.user, told.text) for told in stub.workspace.whispers] == [
+        ("U0ALICE001", "told"),
+        ("U0BOB00001", "gone"),
+    ]
+    assert failed == ["ambiguous"]
+    telling.stop()
+
+
+def test_while_slack_hangs_nobody_who_tells_waits_and_what_is_too_much_is_dropped(stub: SlackStub) -> None:
+    failed: list[str] = []
+    stub.fail_next(Hang(applied=False), method="chat.postEphemeral")
+    telling = whisperer(stub, failed)
+    began = monotonic_seconds()
+    for number in range(150):
+        telling.tell(Whisper("bot", CHANNEL, "U0ALICE001", str(number)))
+    telling.stop()
+    assert monotonic_seconds() - began < 0.5
+    assert 40 <= failed.count("full") <= 50
