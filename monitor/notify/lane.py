@@ -107,7 +107,7 @@ class Lane:
             self.changed.notify()
         if older is not None:
             self._ledger.settle(older.id)
-        self._send_around(letter.not_before)
+        self.send_around(letter.not_before)
 
     def next_due(self) -> Instant | None:
         """Return when the next attempt may be made, or None when the lane is empty."""
@@ -191,7 +191,7 @@ class Lane:
             self._letters.remove(letter)
             # The clock may have been set during the attempt.
             now += self._moved - moved
-            self._detour.note(error, now)
+            self.note(error, now)
             if error is not None and not done:
                 self._keep(letter, error, now)
             elif not done:
@@ -203,7 +203,7 @@ class Lane:
         elif error is not None and done:
             self._bury(letter, error, now)
         else:
-            self._send_around(now)
+            self.send_around(now)
         self._report(Attempt(letter.delivery, error, letter.attempts + 1))
         return True
 
@@ -255,8 +255,18 @@ class Lane:
             self._divert(letter, str(error), now)
         self._ledger.bury(DeadLetter(letter.delivery, letter.attempts + 1, str(error), now))
 
-    def _send_around(self, now: Instant) -> None:
+    def note(self, error: NotifyError | None, now: Instant) -> None:
+        """Note what an attempt came to, here or in the lane before."""
+        with self.changed:
+            self._detour.note(error, now)
+            if self._successor is not None:
+                self._successor.note(error, now)
+
+    def send_around(self, now: Instant) -> None:
         """Let others have what cannot be told here, and the end of what they were told of."""
+        if self._successor is not None:
+            self._successor.send_around(now)
+            return
         if self._divert is None:
             return
         with self.changed:

@@ -234,6 +234,24 @@ def test_a_reload_does_not_begin_the_two_minutes_anew() -> None:
     assert sorted(stage.pager.heard()) == ["a+", "b+"]
 
 
+def test_an_attempt_that_fails_during_a_reload_goes_around_all_the_same() -> None:
+    stage = Stage()
+    fresh = stage.fresh()
+
+    @dataclass
+    class HandingOver(Place):
+        def notify(self, notification: Notification) -> None:
+            assert notification.group_key == "a"
+            fresh.take_over(old)
+            raise DEAD_TOKEN
+
+    old = Outbox({SLACK: HandingOver()}, lambda _: None, chance=lambda: 1.0)
+    old.put(letter("a", 0), 0)
+    old.deliver_due(0)
+    fresh.deliver_due(0)
+    assert stage.pager.heard() == ["a+"]
+
+
 def test_a_clock_that_is_set_does_not_count_as_waiting() -> None:
     stage = Stage(Place(DOWN))
     stage.put("a", 0)
