@@ -19,7 +19,7 @@ from monitor.model.labels import EMPTY, Labels
 
 DOCS = Path(__file__).parents[2] / "docs" / "slack.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
-MANIFEST, CONFIGURATION, BUTTONS, QUIET = BLOCKS
+MANIFEST, CONFIGURATION, BUTTONS, ESCALATION, QUIET = BLOCKS
 
 
 def test_the_manifest_asks_for_the_scopes_that_are_needed_and_no_others() -> None:
@@ -48,6 +48,7 @@ def test_the_configuration_loads_with_its_buttons(tmp_path: Path) -> None:
     found = config(tmp_path, CONFIGURATION + BUTTONS)
     assert [receiver.fallback for receiver in found.receivers] == ["webhook", ""]
     assert found.slack.has_buttons
+    assert config(tmp_path, CONFIGURATION + ESCALATION).slack.escalate is not None
 
 
 def berlin(day: int, hour: int) -> Instant:
