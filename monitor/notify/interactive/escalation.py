@@ -40,6 +40,9 @@ class Escalation:
     matchers: tuple[Matcher, ...] = ()
 
     def concerns(self, incident: Incident) -> bool:
+        """Say whether an incident is escalated at all: there is nobody behind the next receiver."""
+        if incident.told.receiver == self.receiver:
+            return False
         alerts = incident.told.firing
         return any(all(matcher.accepts(alert.labels) for matcher in self.matchers) for alert in alerts)
 

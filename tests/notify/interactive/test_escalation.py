@@ -1,5 +1,7 @@
 """What happens when nobody answers, on a time line: one letter every five minutes."""
 
+from dataclasses import replace
+
 import pytest
 
 from monitor.dispatch.silence import Silence
@@ -54,6 +56,12 @@ def test_only_what_matches_is_escalated() -> None:
     critical = Escalation(MINUTE, mention="here", matchers=(equal("severity", "critical"),))
     assert "m" not in timeline(critical, incident(queue()))
     assert "m" in timeline(critical, incident(queue(), down()))
+
+
+def test_what_the_next_receiver_was_told_goes_no_further() -> None:
+    second = incident()
+    second = replace(second, told=replace(second.told, receiver="second line"))
+    assert timeline(ESCALATION, second) == "......"
 
 
 def test_without_escalation_a_silence_that_ended_is_noticed_all_the_same() -> None:
