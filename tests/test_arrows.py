@@ -35,7 +35,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": MIDDLE | {"rules", "dispatch", "notify"},
     "jobs": {"model", "scrape", "config"},
     "facts": MIDDLE | {"notify"},
-    "receivers": {"config", "dispatch", "notify"},
+    "charts": MIDDLE,
+    "graphs": MIDDLE | {"dispatch", "notify", "charts"},
+    "receivers": {"config", "dispatch", "notify", "charts"},
     "expressions": {"model", "promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},
     "codec": GROUND | {"rules", "dispatch", "notify"},
@@ -115,6 +117,13 @@ def test_only_the_clock_reads_the_time() -> None:
 def test_only_the_schedule_knows_apscheduler() -> None:
     users = {part_of(path) for path in sources() if any(name.startswith("apscheduler") for name in imports(path))}
     assert users == {"schedule"}
+
+
+def test_only_the_child_that_draws_loads_matplotlib() -> None:
+    users = [path for path in sources() if any(name.startswith(("matplotlib", "numpy")) for name in imports(path))]
+    assert users == [ROOT / "charts" / "drawing.py"]
+    loaders = [path for path in sources() if any(name.startswith("monitor.charts.drawing") for name in imports(path))]
+    assert loaders == [ROOT / "charts" / "__main__.py"]
 
 
 def test_no_file_is_longer_than_400_lines() -> None:

@@ -1,0 +1,86 @@
+"""Draws a chart. Only the child process loads this file, and matplotlib with it."""
+
+from datetime import UTC, datetime
+from io import BytesIO
+from math import nan
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.dates import AutoDateLocator, DateFormatter
+from matplotlib.figure import Figure
+
+from monitor.charts.chart import Chart
+from monitor.model.instant import DAY, Instant, to_seconds
+
+# Pixels are these times the dots an inch. Slack shows it as wide as a phone: few, large letters.
+_INCHES, _DOTS = (8.0, 4.5), 120
+_COLOURS = ("#1264a3", "#b58105", "#007a5a", "#8d3d9e", "#616061")
+_RED, _INK, _FAINT = "#c01343", "#1d1c1d", "#dddddd"
+_LONGEST_TITLE = 62
+
+
+def png(chart: Chart) -> bytes:
+    """Return the picture, dark on light. No text of the chart is taken for a formula."""
+    # Whatever a matplotlibrc of the machine says.
+    mpl.rcdefaults()
+    mpl.rcParams.update({"font.size": 14, "text.color": _INK, "axes.edgecolor": _INK, "text.usetex": False})
+    figure = Figure(figsize=_INCHES, dpi=_DOTS, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    _draw_lines(axes, chart)
+    _draw_threshold(axes, chart)
+    _draw_times(axes, chart)
+    title = chart.title if len(chart.title) <= _LONGEST_TITLE else chart.title[: _LONGEST_TITLE - 1] + "…"
+    axes.set_title(title, loc="left", fontsize=15, fontweight="bold", parse_math=False)
+    out = BytesIO()
+    figure.savefig(out, format="png")
+    return out.getvalue()
+
+
+def _draw_lines(axes: Axes, chart: Chart) -> None:
+    drawn = []
+    for line, colour in zip(chart.lines, _COLOURS, strict=False):
+        values = [nan if value is None else value for value in line.values]
+        # A point between two gaps has no line to it.
+        marker = "o" if len(values) == 1 else ""
+        drawn += axes.plot([_days(at) for at in line.times], values, color=colour, linewidth=2.4, marker=marker)
+    values = [value for line in chart.lines for value in line.values if value is not None]
+    lowest, highest = min([*values, chart.threshold]), max([*values, chart.threshold])
+    room = (highest - lowest or abs(highest) or 1.0) * 0.12
+    axes.set_ylim(0 if 0 <= lowest < highest / 2 else lowest - room, highest + room)
+    # A label that begins with an underscore would be left out.
+    names = [f" {line.name}" for line in chart.lines]
+    legend = axes.legend(drawn, names, loc="upper left", fontsize=12, framealpha=0.8, edgecolor=_FAINT)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _draw_threshold(axes: Axes, chart: Chart) -> None:
+    axes.axhline(chart.threshold, color=_RED, linewidth=2, linestyle="--")
+    axes.annotate(
+        f"threshold {chart.threshold:.6g}",
+        (1, chart.threshold),
+        xycoords=("axes fraction", "data"),
+        xytext=(-4, 4),
+        textcoords="offset points",
+        horizontalalignment="right",
+        color=_RED,
+        fontweight="bold",
+    )
+
+
+def _draw_times(axes: Axes, chart: Chart) -> None:
+    axes.set_xlim(_days(chart.start), _days(chart.end))
+    axes.xaxis.set_major_locator(AutoDateLocator(tz=UTC, minticks=3, maxticks=6))
+    axes.xaxis.set_major_formatter(DateFormatter("%H:%M", tz=UTC))
+    axes.set_xlabel(f"UTC, {datetime.fromtimestamp(to_seconds(chart.end), UTC):%Y-%m-%d}", fontsize=12)
+    axes.grid(color=_FAINT)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _days(at: Instant) -> float:
+    """Return the days since 1970, matplotlib's own measure."""
+    return at / DAY
