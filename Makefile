@@ -41,7 +41,7 @@ soak: crash             ## and lets it live through a simulated week, and its Sl
 	$(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.notify.slack.schedules 1000
 
-pictures: $(READY)       ## docs/demo.svg, from the demo itself
+pictures: $(READY)       ## docs/demo.svg, from the demo itself; docs/images, from the Slack messages, by Chromium
 	$(BIN)/python -m docs.pictures
 
 clean:

@@ -1,4 +1,4 @@
-"""Draws docs/demo.svg: the first minutes of `vllm-monitor demo`, as its terminal shows them (`make pictures`)."""
+"""The first minutes of `vllm-monitor demo`, as its terminal shows them."""
 
 import io
 from dataclasses import replace
@@ -15,12 +15,9 @@ WIDTH = 108
 SHOWN = 6 * MINUTE
 
 
-def main() -> None:
+def draw_terminal(path: Path) -> None:
+    """Write the demo's terminal to `path`, as SVG."""
     console = Console(record=True, width=WIDTH, force_terminal=True, color_system="truecolor", file=io.StringIO())
     play_scenario(replace(OVERLOAD, duration=SHOWN), 0, {}, console)
     svg = console.export_svg(title="vllm-monitor demo")
-    (Path(__file__).parent / "demo.svg").write_text(svg)
-
-
-if __name__ == "__main__":
-    main()
+    path.write_text(svg)
