@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.pictures.blocks import message_html
-from monitor.model.instant import SECOND, Instant
+from monitor.model.instant import Instant
 from monitor.notify.moment import utc
 
 _STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def page(root: Post, replies: Sequence[Post] = ()) -> str:
 
 def _post(post: Post) -> str:
     seen_at = post.at if post.edited_at is None else post.edited_at
-    clock = utc(post.at - post.at % SECOND).split()[1]
+    clock = utc(post.at).split()[1]
     edited = "" if post.edited_at is None else ' <span class="time">(edited)</span>'
     return (
         '<article><div class="avatar">vM</div><div class="body">'

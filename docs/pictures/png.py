@@ -7,7 +7,7 @@ reference: PNG (ISO/IEC 15948). Reads what Chromium writes: eight bits a channel
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {2: 3, 6: 4}  # of a pixel, by the colour type
@@ -20,11 +20,8 @@ def small(png: bytes, width: int, height: int) -> bytes:
     """Return the upper left part of a picture, at most so many pixels, as PNG with few colours."""
     rows = [[row[at : at + 3] for at in range(0, len(row), 3)][:width] for row in _rows(png)][:height]
     counts = Counter(pixel for row in rows for pixel in row)
-    palette = [colour for colour, _ in counts.most_common(_MOST_COLOURS)]
-    index = {colour: number for number, colour in enumerate(palette)}
-    for colour in counts:
-        if colour not in index:
-            index[colour] = _nearest(colour, palette)
+    palette = _palette(counts)
+    index = {colour: min(range(len(palette)), key=lambda n: _distance(colour, palette[n])) for colour in counts}
     lines = b"".join(b"\0" + bytes(index[pixel] for pixel in row) for row in rows)
     header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, _PALETTE_TYPE, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"PLTE", b"".join(palette)), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
@@ -37,9 +34,23 @@ def size(png: bytes) -> tuple[int, int]:
     return width, height
 
 
-def _nearest(colour: bytes, palette: Sequence[bytes]) -> int:
-    distances = [sum((a - b) ** 2 for a, b in zip(colour, known, strict=True)) for known in palette]
-    return distances.index(min(distances))
+def _palette(counts: Mapping[bytes, int]) -> list[bytes]:
+    """
+    Return the colours to keep: again and again the one that would suffer most.
+
+    The commonest alone would all be greys of the text, and an orange sign would become a red one.
+    """
+    palette: list[bytes] = []
+    lost = {colour: float("inf") for colour in counts}
+    while len(palette) < _MOST_COLOURS and any(lost.values()):
+        chosen = max(lost, key=lambda colour: (lost[colour] * counts[colour], counts[colour]))
+        palette.append(chosen)
+        lost = {colour: min(before, _distance(colour, chosen)) for colour, before in lost.items()}
+    return palette
+
+
+def _distance(one: bytes, other: bytes) -> int:
+    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
