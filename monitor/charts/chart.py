@@ -22,9 +22,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Series from `start` to `end` with the line that they crossed. Texts are shown as they are."""
+    """Series of `signal` from `start` to `end` with the line that they crossed. Texts are shown as they are."""
 
     title: str
+    signal: str
     lines: tuple[Line, ...]
     threshold: float
     start: Instant
@@ -46,12 +47,13 @@ def decoded(body: bytes) -> Chart:
     try:
         given = json.loads(body)
         lines = tuple(_line(line) for line in given["lines"])
-        chart = Chart(str(given["title"]), lines, float(given["threshold"]), int(given["start"]), int(given["end"]))
+        texts = str(given["title"]), str(given["signal"])
+        chart = Chart(*texts, lines, float(given["threshold"]), int(given["start"]), int(given["end"]))
     except (KeyError, TypeError, AttributeError, OverflowError) as err:
         raise ValueError("not a chart") from err
     if not 0 < len(lines) <= MOST_LINES or not isfinite(chart.threshold) or not 0 <= chart.start < chart.end:
         raise ValueError("a chart without lines, or with too many")
-    if any(len(text) > LONGEST_TEXT for text in (chart.title, *(line.name for line in lines))):
+    if any(len(text) > LONGEST_TEXT for text in (*texts, *(line.name for line in lines))):
         raise ValueError("a text is too long")
     return chart
 

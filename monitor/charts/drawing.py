@@ -17,7 +17,7 @@ from monitor.model.instant import DAY, Instant, to_seconds
 _INCHES, _DOTS = (8.0, 4.5), 120
 _COLOURS = ("#1264a3", "#b58105", "#007a5a", "#8d3d9e", "#616061")
 _RED, _INK, _FAINT = "#c01343", "#1d1c1d", "#dddddd"
-_LONGEST_TITLE = 62
+_LONGEST_TITLE, _LONGEST_SIGNAL = 58, 90
 
 
 def png(chart: Chart) -> bytes:
@@ -31,8 +31,10 @@ def png(chart: Chart) -> bytes:
     _draw_lines(axes, chart)
     _draw_threshold(axes, chart)
     _draw_times(axes, chart)
-    title = chart.title if len(chart.title) <= _LONGEST_TITLE else chart.title[: _LONGEST_TITLE - 1] + "…"
-    axes.set_title(title, loc="left", fontsize=15, fontweight="bold", parse_math=False)
+    axes.set_title(_cut(chart.signal, _LONGEST_SIGNAL), loc="left", fontsize=12, parse_math=False)
+    figure.suptitle(
+        _cut(chart.title, _LONGEST_TITLE), x=0.01, ha="left", fontsize=16, fontweight="bold", parse_math=False
+    )
     out = BytesIO()
     figure.savefig(out, format="png")
     return out.getvalue()
@@ -51,7 +53,7 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
     axes.set_ylim(0 if 0 <= lowest < highest / 2 else lowest - room, highest + room)
     # A label that begins with an underscore would be left out.
     names = [f" {line.name}" for line in chart.lines]
-    legend = axes.legend(drawn, names, loc="upper left", fontsize=12, framealpha=0.8, edgecolor=_FAINT)
+    legend = axes.legend(drawn, names, loc="best", fontsize=12, framealpha=0.8, edgecolor=_FAINT)
     for text in legend.get_texts():
         text.set_parse_math(False)
 
@@ -79,6 +81,10 @@ def _draw_times(axes: Axes, chart: Chart) -> None:
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _days(at: Instant) -> float:
