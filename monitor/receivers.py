@@ -13,11 +13,14 @@ from monitor.config.webhook import HttpConfig, WebhookConfig
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.notification import Notifier
 from monitor.notify.http import Authorization, HttpOptions, Tls
+from monitor.notify.lane import Editor
 from monitor.notify.pagerduty import PagerDuty
 from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
 from monitor.notify.slack.channel import Channel
+from monitor.notify.slack.graph import BotGraphs
 from monitor.notify.slack.incident import Policy
+from monitor.notify.slack.upload import Upload
 from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.webhook import SlackWebhook
 from monitor.notify.slack.workspace import Workspace
@@ -40,7 +43,7 @@ def receivers_of(
     for receiver in config.receivers:
         integrations[receiver.name] = []
         for name, send_resolved, notifier in _notifiers(receiver, config, console, workspace):
-            integrations[receiver.name].append(Integration(name, send_resolved))
+            integrations[receiver.name].append(Integration(name, send_resolved, edits=isinstance(notifier, Editor)))
             notifiers[name] = notifier
     return integrations, notifiers
 

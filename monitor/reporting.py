@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 
+from monitor.dispatch.notification import Reason
 from monitor.dispatch.silence import Silences, SilenceState
 from monitor.metrics import Metrics
 from monitor.notify.letter import Attempt
@@ -22,7 +23,8 @@ def report(metrics: Metrics, attempt: Attempt) -> None:
     }
     metrics.notifications.labels(delivery.integration).inc()
     if attempt.error is None:
-        log.info("notified", extra=told)
+        is_news = delivery.notification.reason is not Reason.REFRESH
+        log.log(logging.INFO if is_news else logging.DEBUG, "notified", extra=told)
         return
     metrics.notifications_failed.labels(delivery.integration, attempt.error.reason).inc()
     if attempt.error.hopeless:

@@ -25,10 +25,15 @@ Stage = Callable[[Notification, Route], Notification]
 
 @dataclass(frozen=True, slots=True)
 class Integration:
-    """One way of a receiver to be told; `name` is unique, e.g. `oncall/slack[0]`."""
+    """
+    One way of a receiver to be told; `name` is unique, e.g. `oncall/slack[0]`.
+
+    One that `edits` what it has told hears at every flush how things stand, also when nothing is new.
+    """
 
     name: str
     send_resolved: bool
+    edits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +226,14 @@ class Dispatcher:
             repeat_interval=route.repeat_interval,
             send_resolved=integration.send_resolved,
         )
-        if not reason.sends:
+        if reason.sends:
+            entry = Entry(whole.now, firing, resolved)
+            self._log.record(key, entry)
+            self._entries.append((key, entry))
+        elif integration.edits and firing:
+            reason = Reason.REFRESH
+        else:
             return None
-        entry = Entry(whole.now, firing, resolved)
-        self._log.record(key, entry)
-        self._entries.append((key, entry))
         if reason is Reason.ALL_RESOLVED and not integration.send_resolved:
             return None
         told = whole.alerts if integration.send_resolved else whole.firing

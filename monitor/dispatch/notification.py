@@ -20,6 +20,7 @@ class Reason(StrEnum):
     REPEAT = "repeat interval elapsed"
     ESCALATED = "nobody answered"
     ANSWERED = "somebody answered"
+    REFRESH = "numbers have moved"
     NOTHING_NEW = "nothing new"
 
     @property

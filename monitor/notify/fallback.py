@@ -66,7 +66,7 @@ class Detour:
 
     def takes(self, letter: Letter, now: Instant) -> bool:
         """Say whether the letter goes to others now; it goes once."""
-        if letter.diverted:
+        if letter.diverted or not letter.is_news:
             return False
         if letter.tells_all_over and letter.group_key in self.astray:
             return True

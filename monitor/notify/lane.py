@@ -102,7 +102,7 @@ class Lane:
                 self._letters.remove(older)
                 # News is worth a knock at once, but it does not make the receiver any healthier.
                 attempts, since = letter.attempts + older.attempts, min(letter.since, older.since)
-                letter = replace(letter, attempts=attempts, since=since, error=older.error)
+                letter = replace(letter, attempts=attempts, since=since, error=older.error).as_news_like(older)
             self._letters.append(letter)
             self.changed.notify()
         if older is not None:

@@ -1,13 +1,13 @@
 """A delivery on its way through a lane, what becomes of it, and who keeps it meanwhile."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from monitor.dispatch.dispatcher import Delivery
-from monitor.dispatch.notification import NotifyError
+from monitor.dispatch.notification import NotifyError, Reason
 from monitor.model.instant import Instant
-from monitor.notify.severity import urgency
+from monitor.notify.severity import LEAST_URGENT, urgency
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,22 @@ class Letter:
         return self.delivery.notification.is_resolved
 
     @property
+    def is_news(self) -> bool:
+        """Whether it says more than how the numbers have moved."""
+        return self.delivery.notification.reason is not Reason.REFRESH
+
+    def as_news_like(self, older: "Letter") -> "Letter":
+        """Return the letter that takes the place of `older`, whose news it has to tell as well."""
+        if self.is_news or not older.is_news:
+            return self
+        told = replace(self.delivery.notification, reason=older.delivery.notification.reason)
+        return replace(self, delivery=replace(self.delivery, notification=told), diverted=older.diverted)
+
+    @property
     def urgency(self) -> int:
         """0 is told first: what is critical before what is not, and what fires before what is over."""
-        return urgency(self.delivery.notification.alerts, self.delivery.notification.now)
+        told = self.delivery.notification
+        return urgency(told.alerts, told.now) if self.is_news else LEAST_URGENT
 
 
 @dataclass(frozen=True, slots=True)

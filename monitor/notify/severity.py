@@ -35,6 +35,10 @@ def severity_of(alert: Alert) -> Severity:
     return _WORDS.get(alert.labels.value(SEVERITY).lower(), Severity.WARNING)
 
 
+# Of what is no news at all.
+LEAST_URGENT = 2 * len(Severity)
+
+
 def urgency(alerts: Sequence[Alert], now: Instant) -> int:
     """Return 0 for what is told first: what is critical before what is not, and what fires before what is over."""
     firing = [alert for alert in alerts if not alert.resolved(now)]

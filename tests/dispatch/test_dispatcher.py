@@ -67,6 +67,23 @@ def test_what_joins_later_waits_for_group_interval() -> None:
     assert line.told(7) == [("oncall", "ab", "")]
 
 
+def test_who_edits_what_it_has_told_hears_how_things_stand_while_something_fires() -> None:
+    editor = {"oncall": [Integration("oncall/fake[0]", send_resolved=True, edits=True)]}
+    dispatcher = Dispatcher(ROUTE, editor)
+    dispatcher.insert([alert("Down", instance="a")], 0)
+    reasons = []
+    for second in (2, 7, 12):
+        flush = dispatcher.due(second * SECOND)
+        reasons.append([delivery.notification.reason for delivery in flush.deliveries])
+        # That nothing is new is no entry of the log: repeat_interval counts from the last news.
+        assert len(flush.entries) == (second == 2)
+    dispatcher.insert([alert("Down", until=13, instance="a")], 13 * SECOND)
+    reasons += [
+        [delivery.notification.reason for delivery in dispatcher.due(at * SECOND).deliveries] for at in (17, 22)
+    ]
+    assert reasons == [[Reason.FIRST], [Reason.REFRESH], [Reason.REFRESH], [Reason.ALL_RESOLVED], []]
+
+
 def test_other_group_labels_are_another_group() -> None:
     line = Line()
     line.push(0, alert("Down", instance="a"), alert("Slow", instance="b"))

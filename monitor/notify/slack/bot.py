@@ -27,7 +27,7 @@ from monitor.notify.slack.incident import (
     owing,
 )
 from monitor.notify.slack.incidents import RETENTION
-from monitor.notify.slack.pace import EDITS_APART, POST, UPDATE
+from monitor.notify.slack.pace import EDITS_APART, POST, REFRESHES_APART, UPDATE
 from monitor.notify.slack.payload import Message
 from monitor.notify.slack.workspace import Workspace
 
@@ -74,6 +74,8 @@ class SlackBot:
         if answered is not None:
             self._settle((self._name, answered))
             return True
+        if self._digests.needs_no_refresh(notification):
+            return True
         key = (self._name, notification.group_key)
         together = self._digests.together(notification, [one for one in waiting if nudged(one) is None])
         if together:
@@ -85,6 +87,9 @@ class SlackBot:
                 self._settle((self._name, incident.digest))
             if not self._digests.tells_enough(incident, self._workspace.now()):
                 self._settle(key)
+        # One that failed may have lost the letter that would have tried again.
+        for digest in self._digests.owing():
+            self._settle(digest)
         told = self._incidents.get(key)
         return told is None or not told.owed
 
@@ -104,12 +109,19 @@ class SlackBot:
         if incident is None or self._digests.is_new(notification):
             digest = self._digests.fresh(notification.now)
             return post_at if digest is None else max(post_at, self._edit_at(digest))
+        return self._ready_at(incident, notification, post_at)
+
+    def _ready_at(self, incident: Incident, notification: Notification, post_at: Instant) -> Instant:
         digest = self._digests.of(incident)
         if digest is not None and (digest.owed or incident.told.id != notification.id):
-            return max(post_at, self._edit_at(digest))
+            needless = self._digests.needs_no_refresh(notification)
+            return 0 if needless else max(post_at, self._edit_at(digest))
         if digest is not None and not incident.owed:
             return 0
-        return max(post_at, self._edit_at(incident), self._digests.told_alone_at(incident))
+        ready_at = max(post_at, self._edit_at(incident), self._digests.told_alone_at(incident))
+        if notification.reason is Reason.REFRESH and incident.edited_at is not None:
+            return max(ready_at, incident.edited_at + REFRESHES_APART)
+        return ready_at
 
     def _edit_at(self, incident: Incident) -> Instant:
         if not incident.stands:

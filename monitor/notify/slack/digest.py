@@ -8,7 +8,7 @@ message each, in its thread.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from monitor.dispatch.notification import Notification
+from monitor.dispatch.notification import Notification, Reason
 from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.model.labels import EMPTY
 from monitor.notify.moment import lasted
@@ -65,6 +65,11 @@ class Digests:
         is_fresh = digest.rang_at is not None and now - digest.rang_at <= _FRESH
         return digest if is_fresh or not digest.stands else None
 
+    def owing(self) -> list[Key]:
+        """Return the digests that owe something."""
+        every = self._incidents.all()
+        return [one.key for one in every if one.owed and is_digest(one) and one.integration == self._integration]
+
     def told_alone_at(self, incident: Incident) -> Instant:
         """Return when a member that is known from its digest has a message of its own; 0 for all others."""
         digest = self.of(incident)
@@ -73,6 +78,11 @@ class Digests:
     def tells_enough(self, incident: Incident, now: Instant) -> bool:
         """Say whether the digest of an incident is all that is to be said of it at `now`."""
         return now < self.told_alone_at(incident)
+
+    def needs_no_refresh(self, told: Notification) -> bool:
+        """Say whether nothing but numbers has moved, of one among many: the edits are needed for news."""
+        incident = self._incident(told)
+        return told.reason is Reason.REFRESH and incident is not None and bool(incident.digest) and incident.is_open
 
     def is_new(self, told: Notification) -> bool:
         """Say whether it takes a message of its own to tell it."""

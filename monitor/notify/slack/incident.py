@@ -143,9 +143,10 @@ class Policy:
 def goes_on(incident: Incident, told: Notification, policy: Policy) -> bool:
     """Say whether `told` is news of this incident, and not the beginning of another one."""
     if incident.resolved_at is not None:
-        # A digest has been read and is over; who fires again has a message of its own.
+        # A digest has been read and is over; who fires again has a message of its own. But what has yet to be said of
+        # the end would never be said.
         within = told.now - incident.resolved_at <= policy.flap_window
-        return told.is_resolved or (within and not incident.digest)
+        return told.is_resolved or bool(incident.owed) or (within and not incident.digest)
     if policy.sends_resolved or told.now - incident.told.now <= policy.flap_window:
         return True
     return not _starts(incident.told.firing).isdisjoint(_starts(told.firing))

@@ -12,6 +12,8 @@ from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 POST, UPDATE = "chat.postMessage", "chat.update"
 # Between two edits of one message: who looks at it wants to read it.
 EDITS_APART: Duration = 5 * SECOND
+# The same where nothing but numbers has moved.
+REFRESHES_APART: Duration = MINUTE
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,8 @@ class Life:
         for _ in range(self._dice.choice((1, 1, 2, len(names)))):
             name = self._dice.choice(names)
             self._change(name, fires=name not in self._firing)
+        if self._firing and self._dice.random() < 0.3:
+            self._put(self._dice.choice(sorted(self._firing)), Reason.REFRESH)
         if self._dice.random() < 0.4:
             fault, method = self._dice.choice(FAULTS), self._dice.choice(METHODS)
             self._stub.fail_next(*[fault] * self._dice.choice((1, 1, 3)), method=method)
@@ -158,10 +160,13 @@ class Life:
             self._firing.discard(name)
         else:
             return
+        self._put(name, Reason.NEW_ALERTS)
+
+    def _put(self, name: str, reason: Reason) -> None:
         # No two pieces of news of a group have one instant.
         self._line.clock.at += 1
         at = self._line.clock.at
-        note = Notification("oncall", name, EMPTY, (self._groups[name],), at, Reason.NEW_ALERTS, id=f"{name}-{at}")
+        note = Notification("oncall", name, EMPTY, (self._groups[name],), at, reason, id=f"{name}-{at}")
         self._disk.letters[note.id] = delivery_text(Delivery(NAME, note))
         self.tallies["letters"] += 1
         self._survive(lambda: self._line.outbox.put(Delivery(NAME, note), at))
@@ -208,7 +213,7 @@ class Life:
             if incidents.get((NAME, name)) is None:
                 yield f"nobody heard of {name}"
         if not self._lost_messages:
-            stray = [one for one in messages.values() if not one.thread_ts and _stamp(one) not in known]
+            stray = [one for one in messages.values() if "/" not in _stamp(one) and _stamp(one) not in known]
             # A member of a digest that is over has begun anew: its first message is over, and so it stays.
             yield from (f"stray: {one.text[:60]}" for one in stray if not one.text.startswith("✅"))
 

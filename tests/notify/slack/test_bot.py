@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from monitor.dispatch.notification import Reason
 from monitor.model.instant import MINUTE, SECOND
 from monitor.notify.slack.incident import Policy, PostRoot
 from tests.notify.samples import NOW, ended, queue
@@ -53,6 +54,21 @@ def test_what_changes_often_is_edited_seldom_and_ends_with_the_newest(line: Line
     assert len(line.roots) == 1
     assert 6 <= line.calls.count("update") <= 13
     assert "29 requests waiting" in line.roots[0].text
+
+
+def test_numbers_that_move_are_edited_once_a_minute_and_news_do_not_wait_for_them(line: Line) -> None:
+    line.tell(queue("a:1", 1.0))
+    line.pass_time()
+    for value in range(30):
+        line.tell(queue("a:1", float(value)), reason=Reason.REFRESH)
+        line.pass_time(10 * SECOND)
+    assert line.calls.count("update") == 5
+    assert line.replies == []
+    line.tell(queue("a:1", 99.0), B)
+    line.tell(queue("a:1", 98.0), B, reason=Reason.REFRESH)
+    line.pass_time(5 * SECOND)
+    assert "98 requests waiting" in line.roots[0].text
+    assert "*New*" in line.replies[0].text
 
 
 def test_what_flaps_is_one_message_with_a_counter(line: Line) -> None:
@@ -331,3 +347,33 @@ def test_after_an_outage_what_came_and_went_meanwhile_is_one_message(stub: Slack
     assert len(line.roots) == 1
     line.pass_time(2 * MINUTE)
     assert len(line.replies) == 5
+
+
+def test_what_is_owed_of_an_end_is_said_although_it_fires_again_much_later(stub: SlackStub, line: Line) -> None:
+    line.tell(A)
+    line.pass_time(MINUTE)
+    stub.fail_next(*[SlackError("token_revoked")] * 8, method="chat.update")
+    line.tell(ended(A, line.clock.at))
+    line.pass_time(31 * MINUTE)
+    line.tell(replace(A, starts_at=line.clock.at))
+    line.pass_time(30 * MINUTE)
+    (root,) = line.roots
+    assert root.text.startswith("🟠")
+    assert "fired 2 times" in str(root.payload)
+
+
+def test_a_digest_that_could_not_be_edited_is_edited_with_the_next_word(stub: SlackStub) -> None:
+    line = Line(stub, policy=Policy(digest_above=3))
+    for number, alert in enumerate(STORM[:5]):
+        line.tell(alert, group=str(number))
+    line.pass_time(20 * SECOND)
+    for number, alert in enumerate(STORM[:4]):
+        line.tell(ended(alert, line.clock.at), group=str(number))
+    line.pass_time(20 * SECOND)
+    stub.fail_next(SlackError("token_revoked"), method="chat.update")
+    line.tell(ended(STORM[4], line.clock.at), group="4")
+    line.pass_time(SECOND)
+    # The letter that failed gives way to one that is another incident's.
+    line.tell(replace(STORM[4], starts_at=line.clock.at), group="4")
+    line.pass_time(MINUTE)
+    assert line.roots[0].text.startswith("✅ RESOLVED")
