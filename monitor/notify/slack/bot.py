@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from monitor.dispatch.notification import Notification, NotifyError
+from monitor.dispatch.notification import Notification, NotifyError, Reason
 from monitor.model.instant import Instant
 from monitor.notify.interactive.buttons import buttons_of, with_buttons
 from monitor.notify.interactive.nudge import nudged
