@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.charts.child import Child
 from monitor.clock import Clock, monotonic_seconds
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher, Integration
@@ -13,12 +14,14 @@ from monitor.dispatch.notification import Notifier
 from monitor.embedded import EmbeddedQuery, WindowAppender, longest_reach, wanted_names
 from monitor.expressions import check_expr, check_template, expressions_of
 from monitor.facts import EngineFacts
+from monitor.graphs import GraphPainter, range_of
 from monitor.jobs import options_of, targets_of
 from monitor.journal import Journal
 from monitor.metrics import Metrics
 from monitor.model.target import Target
 from monitor.notify.letter import Attempt
 from monitor.notify.outbox import Outbox
+from monitor.notify.slack.graph import Graphs
 from monitor.notify.slack.workspace import Workspace
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
@@ -37,7 +40,7 @@ from monitor.storage.window import Window
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What the numbers of a message may cost.
+# What the numbers of a message, or its graph, may cost.
 FACTS_SAMPLES, FACTS_SECONDS = 1_000_000, 1.0
 
 TargetKey = tuple[Target, ScrapeOptions]
@@ -72,7 +75,9 @@ class Builder:
     def workspace(self) -> Workspace:
         """What the Slack bots of all configurations share, their incidents among it."""
         limits = Limits(samples=FACTS_SAMPLES, seconds=FACTS_SECONDS)
-        return Workspace(self.clock.now, facts=EngineFacts(Engine(self.window, limits=limits)))
+        engine = Engine(self.window, limits=limits)
+        graphs = Graphs(GraphPainter(range_of(engine), Child()), self.clock.now, self.metrics.count_graph)
+        return Workspace(self.clock.now, facts=EngineFacts(engine), graphs=graphs)
 
     def build(self, config: Config, old: Parts | None = None, console: "Console | None" = None) -> Parts:
         """

@@ -50,6 +50,12 @@ class Metrics:
             # From 0 on, so that the first one is an increase.
             self.notifications_dropped.labels(integration)
 
+    def count_graph(self, failed: str) -> None:
+        """A graph was made for a Slack thread, or `failed` for this reason."""
+        self.graphs.inc()
+        if failed:
+            self.graphs_failed.labels(failed).inc()
+
     def _scrapes(self, registry: CollectorRegistry) -> None:
         self.scrapes = Counter("vllm_monitor_scrapes", "Scrapes tried.", ["job"], registry=registry)
         self.scrapes_failed = Counter(
@@ -139,6 +145,10 @@ class Metrics:
         )
 
     def _life(self, registry: CollectorRegistry) -> None:
+        self.graphs = Counter("vllm_monitor_graphs", "Graphs tried for threads in Slack.", registry=registry)
+        self.graphs_failed = Counter(
+            "vllm_monitor_graphs_failed", "Graphs that were not made.", ["reason"], registry=registry
+        )
         self.clock_steps = Counter("vllm_monitor_clock_steps", "Times somebody set the clock.", registry=registry)
         self.state_failures = Counter(
             "vllm_monitor_state_write_failures", "Times the state file could not be written.", registry=registry

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.charts.child import is_installed
 from monitor.config.config import Config
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
@@ -19,7 +20,9 @@ from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
 from monitor.notify.slack.channel import Channel
 from monitor.notify.slack.graph import BotGraphs
+from monitor.notify.slack.graph import BotGraphs
 from monitor.notify.slack.incident import Policy
+from monitor.notify.slack.upload import Upload
 from monitor.notify.slack.upload import Upload
 from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.webhook import SlackWebhook
@@ -77,9 +80,17 @@ def _slack(name: str, slack: SlackConfig, config: Config, workspace: Workspace) 
     if slack.api_url is not None or slack.api_url_file is not None:
         return SlackWebhook(Secret(revealed(slack.api_url), slack.api_url_file))
     token = Secret(revealed(slack.bot_token), slack.bot_token_file)
-    channel = Channel(WebApi(token, config.global_.slack_base_url), slack.channel, workspace.pace, workspace.now)
+    api = WebApi(token, config.global_.slack_base_url)
+    channel = Channel(api, slack.channel, workspace.pace, workspace.now)
     policy = Policy(slack.flap_window, slack.digest_above, slack.send_resolved, config.slack.has_buttons)
-    return SlackBot(name, channel, workspace, policy)
+    return SlackBot(name, channel, workspace, policy, _graphs(name, slack, api, workspace))
+
+
+def _graphs(name: str, slack: SlackConfig, api: WebApi, workspace: Workspace) -> BotGraphs | None:
+    wanted = is_installed() if slack.graphs is None else slack.graphs
+    if workspace.graphs is None or not wanted:
+        return None
+    return BotGraphs(name, Upload(api), workspace.graphs)
 
 
 def _webhook(webhook: WebhookConfig, external_url: str) -> Notifier:

@@ -95,6 +95,7 @@ class Running:
             stack.callback(lasting.state.close)
             stack.callback(lasting.server.stop)
             stack.callback(self._empty_lanes)
+            stack.callback(lasting.workspace.stop)
             stack.callback(self._save_window)
             stack.callback(self._close_connections)
             stack.callback(lasting.interaction.stop)

@@ -1,6 +1,7 @@
 """Who is told: `receivers` in Alertmanager's words, and the terminal as one more of them."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import ClassVar, Self
 
 from monitor.config import not_yet
@@ -21,7 +22,7 @@ class SlackConfig(Section):
     One Slack channel, by a bot (`bot_token` or `bot_token_file`) or by an incoming webhook (`api_url` or its file).
 
     Files are read when a message is sent. What fires again within `flap_window` of its end is the same incident; more
-    than `digest_above` new incidents at once are one digest.
+    than `digest_above` new incidents at once are one digest. `graphs` None: where they can be drawn.
     """
 
     not_yet: ClassVar[dict[str, str]] = not_yet.SLACK_CONFIG
@@ -34,6 +35,7 @@ class SlackConfig(Section):
     send_resolved: Boolean = True
     flap_window: PositiveDuration = FLAP_WINDOW
     digest_above: Count = DIGEST_ABOVE
+    graphs: Boolean | None = None
 
     @property
     def ways(self) -> list[str]:
@@ -46,6 +48,10 @@ class SlackConfig(Section):
         if not self.channel and any(name in TOKENS for name in self.ways):
             # YAML takes `channel: #alerts` for a key with a comment behind it.
             yield "channel", '"channel" must be set for a bot (put a name that begins with # in quotes)'
+        if self.graphs and not any(name in TOKENS for name in self.ways):
+            yield "graphs", "graphs need a bot: a webhook cannot upload"
+        elif self.graphs and find_spec("matplotlib") is None:
+            yield "graphs", "graphs need matplotlib: install vllm-monitor[charts]"
 
     def filled(self, global_: GlobalConfig) -> Self:
         """Return a copy that has the webhook of `global_` when it has no way of its own."""

@@ -15,6 +15,7 @@ from monitor.notify.slack.classify import RefusedError
 from monitor.notify.slack.degrade import post
 from monitor.notify.slack.digest import Digests, assembled, is_digest
 from monitor.notify.slack.drawing import drawn
+from monitor.notify.slack.graph import BotGraphs
 from monitor.notify.slack.incident import (
     Action,
     Incident,
@@ -52,12 +53,20 @@ class SlackBot:
     a message nor loses one.
     """
 
-    def __init__(self, name: str, channel: Channel, workspace: Workspace, policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        channel: Channel,
+        workspace: Workspace,
+        policy: Policy | None = None,
+        graphs: BotGraphs | None = None,
+    ) -> None:
         self._name = name
         self._channel = channel
         self._workspace = workspace
         self._incidents = workspace.incidents
         self._policy = policy or Policy()
+        self._graphs = graphs
         self._digests = Digests(name, workspace.incidents, self._policy)
 
     def notify(self, notification: Notification) -> None:
@@ -140,10 +149,16 @@ class SlackBot:
             action = incident.owed[0]
             if isinstance(action, PostRoot):
                 self._post_root(incident)
+                self._graph(key)
             elif isinstance(action, UpdateRoot):
                 self._update_root(incident)
             else:
                 self._reply(incident, action)
+
+    def _graph(self, key: Key) -> None:
+        incident = self._incidents.get(key)
+        if self._graphs is not None and incident is not None and incident.stands:
+            self._graphs.opened(incident)
 
     def _post_root(self, incident: Incident) -> None:
         thread = self._thread(incident)

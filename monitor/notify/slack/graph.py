@@ -67,7 +67,9 @@ class Graphs:
     def put(self, bot: "BotGraphs", incident: Incident) -> None:
         """Take an incident whose message stands; returns at once."""
         with self._changed:
-            if len(self._waiting) < MOST_WAITING and not self._stopping.is_set():
+            if self._stopping.is_set():
+                return
+            if len(self._waiting) < MOST_WAITING:
                 self._waiting.append((bot, incident))
                 self._changed.notify()
                 self._start()

@@ -5,18 +5,25 @@ from dataclasses import dataclass, field
 
 from monitor.model.instant import Duration, Instant
 from monitor.notify.readings import Facts, NoFacts
+from monitor.notify.slack.graph import Graphs
 from monitor.notify.slack.incidents import Incidents
 from monitor.notify.slack.pace import Pace
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """`now` reads the clock."""
+    """`now` reads the clock; without `graphs` there are none."""
 
     now: Callable[[], Instant]
     incidents: Incidents = field(default_factory=Incidents)
     pace: Pace = field(default_factory=Pace)
     facts: Facts = field(default_factory=NoFacts)
+    graphs: Graphs | None = None
+
+    def stop(self) -> None:
+        """Make no graph any more; everything else has no thread."""
+        if self.graphs is not None:
+            self.graphs.stop()
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""
