@@ -20,9 +20,7 @@ from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
 from monitor.notify.slack.channel import Channel
 from monitor.notify.slack.graph import BotGraphs
-from monitor.notify.slack.graph import BotGraphs
 from monitor.notify.slack.incident import Policy
-from monitor.notify.slack.upload import Upload
 from monitor.notify.slack.upload import Upload
 from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.webhook import SlackWebhook
