@@ -32,6 +32,10 @@ class Editor(Protocol):
         """Return when the notification may be delivered."""
         ...
 
+    def has_told(self, notification: Notification) -> bool:
+        """Say whether people have been told of it, although there is more to do."""
+        ...
+
     def notify_among(self, notification: Notification, waiting: Sequence[Notification]) -> bool:
         """
         Deliver it, and whatever of `waiting` is told by the same message; raises NotifyError, and nothing else.
@@ -116,8 +120,14 @@ class Lane:
             return None if earliest is None else max(earliest, self._quiet_until)
 
     def waiting(self) -> int:
+        """Return how many letters have yet to be told; what only brings numbers up to date counts when it fails."""
         with self.changed:
-            return len(self._letters)
+            return sum(bool(letter.error) or self._is_untold(letter) for letter in self._letters)
+
+    def _is_untold(self, letter: Letter) -> bool:
+        if self._editor is None:
+            return True
+        return letter.is_news and not self._editor.has_told(letter.delivery.notification)
 
     def letters(self) -> list[Letter]:
         """Return what waits, the oldest first."""

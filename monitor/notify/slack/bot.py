@@ -102,6 +102,14 @@ class SlackBot:
         told = self._incidents.get(key)
         return told is None or not told.owed
 
+    def has_told(self, notification: Notification) -> bool:
+        """Say whether its message, or the digest in which it was told, stands."""
+        incident = self._incidents.get((self._name, notification.group_key))
+        if incident is None or incident.told.id != notification.id:
+            return False
+        digest = self._digests.of(incident)
+        return incident.stands or (digest is not None and digest.stands and not digest.owed)
+
     def redraw(self, key: Key) -> None:
         """Bring the message up to date after its incident was changed; raises NotifyError."""
         incident = self._incidents.get(key)

@@ -64,7 +64,9 @@ def test_numbers_that_move_are_edited_once_a_minute_and_news_do_not_wait_for_the
         line.pass_time(10 * SECOND)
     assert line.calls.count("update") == 5
     assert line.replies == []
+    assert sum(line.outbox.waiting().values()) == 0
     line.tell(queue("a:1", 99.0), B)
+    assert sum(line.outbox.waiting().values()) == 1
     line.tell(queue("a:1", 98.0), B, reason=Reason.REFRESH)
     line.pass_time(5 * SECOND)
     assert "98 requests waiting" in line.roots[0].text
@@ -278,6 +280,7 @@ def test_what_still_fires_after_a_digest_is_told_alone_in_its_thread(line: Line)
     line.pass_time(50 * SECOND)
     assert len(line.roots) == 1
     assert line.replies == []
+    assert sum(line.outbox.waiting().values()) == 0
     for number in range(3, 12):
         line.tell(ended(STORM[number], line.clock.at), group=str(number))
     line.pass_time(MINUTE)
