@@ -65,11 +65,16 @@ class Parts:
 
 @dataclass(frozen=True)
 class Builder:
-    """What every configuration is built on; `build` and `assemble` belong together."""
+    """
+    What every configuration is built on; `build` and `assemble` belong together.
+
+    Without `draws` no thread in Slack gets a graph, whatever the configuration says.
+    """
 
     clock: Clock
     window: Window
     metrics: Metrics
+    draws: bool = True
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -77,7 +82,7 @@ class Builder:
         limits = Limits(samples=FACTS_SAMPLES, seconds=FACTS_SECONDS)
         engine = Engine(self.window, limits=limits)
         graphs = Graphs(GraphPainter(range_of(engine), Child()), self.clock.now, self.metrics.count_graph)
-        return Workspace(self.clock.now, facts=EngineFacts(engine), graphs=graphs)
+        return Workspace(self.clock.now, facts=EngineFacts(engine), graphs=graphs if self.draws else None)
 
     def build(self, config: Config, old: Parts | None = None, console: "Console | None" = None) -> Parts:
         """

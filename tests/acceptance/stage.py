@@ -19,7 +19,7 @@ from tests.slackstub.workspace import CHANNEL, TOKEN
 
 
 def write_config(folder: Path, target: str, stub: SlackStub) -> Path:
-    """Write the configuration that the README shows, but for a shorter group_interval."""
+    """Write the configuration that the README shows, but for a shorter group_interval, and without graphs."""
     token = folder / "token"
     token.write_text(TOKEN + "\n")
     path = folder / "monitor.yaml"
@@ -30,7 +30,7 @@ scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["{target}"]}}]}}
 route: {{receiver: oncall, group_by: [alertname, model_name], group_wait: 0s, group_interval: 15s}}
 receivers:
   - name: oncall
-    slack_configs: [{{channel: {CHANNEL}, bot_token_file: {token}}}]
+    slack_configs: [{{channel: {CHANNEL}, bot_token_file: {token}, graphs: false}}]
 storage: {{path: ./data}}
 web: {{listen: 127.0.0.1:0}}
 """

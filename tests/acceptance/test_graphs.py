@@ -45,7 +45,10 @@ def config(tmp_path: Path, slack: SlackStub) -> Iterator[Path]:
     with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as vllm:
         path = write_config(tmp_path, vllm.url.removeprefix("http://"), slack)
         (tmp_path / "own.rules.yaml").write_text(RULES)
-        path.write_text(path.read_text().replace("5s", "1s") + 'rule_files: ["*.rules.yaml"]\n')
+        path.write_text(
+            path.read_text().replace("5s", "1s").replace("graphs: false", "graphs: true")
+            + 'rule_files: ["*.rules.yaml"]\n'
+        )
         yield path
 
 
@@ -121,7 +124,7 @@ def test_without_the_scope_the_alerts_are_there_and_the_log_says_why_there_are_n
 
 
 def test_where_graphs_are_off_slack_is_asked_for_none(tmp_path: Path, slack: SlackStub, config: Path) -> None:
-    config.write_text(config.read_text().replace("slack_configs: [{", "slack_configs: [{graphs: false, "))
+    config.write_text(config.read_text().replace("graphs: true", "graphs: false"))
     with daemon(tmp_path, "--config", str(config)):
         until(lambda: len(roots(slack)) == 2, within=20)
     assert {request.name for request in slack.requests} == {"chat.postMessage"}

@@ -154,7 +154,7 @@ class BotGraphs:
 
     def _forbid(self) -> None:
         self._is_allowed = False
-        missing = f"no graphs: the bot lacks the scope {SCOPE}"
+        missing = f"the bot lacks the scope {SCOPE}"
         self._failed(
             Reason.CREDENTIAL, f"{missing}: add it to the app, install the app again and reload, or set graphs: false"
         )
