@@ -29,7 +29,6 @@ NEEDS = (
         "a wrong channel is noticed only when a message is refused",
     ),
     Need(("files:write",), "uploads graphs", "there are no graphs"),
-    Need(("files:read",), "waits until Slack has a graph ready", "graphs may come late, or not be shown"),
 )
 
 

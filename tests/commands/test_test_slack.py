@@ -17,7 +17,7 @@ from tests.slackstub.faults import Answer, Fault, Reset, SlackError, rate_limite
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import APP_TOKEN, CHANNEL, SCOPES, TOKEN
 
-ALL = frozenset((*SCOPES, "files:write", "files:read"))
+ALL = frozenset((*SCOPES, "files:write"))
 
 
 @pytest.fixture
