@@ -17,7 +17,7 @@ from monitor.model.instant import DAY, Instant, to_seconds
 _INCHES, _DOTS = (8.0, 4.5), 120
 _COLOURS = ("#1264a3", "#b58105", "#007a5a", "#8d3d9e", "#616061")
 _RED, _INK, _FAINT = "#c01343", "#1d1c1d", "#dddddd"
-_LONGEST_TITLE, _LONGEST_SIGNAL = 58, 90
+_LONGEST_TITLE, _LONGEST_SIGNAL, _LONGEST_NAME = 58, 90, 42
 
 
 def png(chart: Chart) -> bytes:
@@ -28,7 +28,7 @@ def png(chart: Chart) -> bytes:
     figure = Figure(figsize=_INCHES, dpi=_DOTS, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    _draw_lines(axes, chart)
+    _draw_lines(figure, axes, chart)
     _draw_threshold(axes, chart)
     _draw_times(axes, chart)
     axes.set_title(_cut(chart.signal, _LONGEST_SIGNAL), loc="left", fontsize=12, parse_math=False)
@@ -40,7 +40,7 @@ def png(chart: Chart) -> bytes:
     return out.getvalue()
 
 
-def _draw_lines(axes: Axes, chart: Chart) -> None:
+def _draw_lines(figure: Figure, axes: Axes, chart: Chart) -> None:
     drawn = []
     for line, colour in zip(chart.lines, _COLOURS, strict=False):
         values = [nan if value is None else value for value in line.values]
@@ -52,8 +52,8 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
     room = (highest - lowest or abs(highest) or 1.0) * 0.12
     axes.set_ylim(0 if 0 <= lowest < highest / 2 else lowest - room, highest + room)
     # A label that begins with an underscore would be left out.
-    names = [f" {line.name}" for line in chart.lines]
-    legend = axes.legend(drawn, names, loc="best", fontsize=12, framealpha=0.8, edgecolor=_FAINT)
+    names = [f" {_cut(line.name, _LONGEST_NAME)}" for line in chart.lines]
+    legend = figure.legend(drawn, names, loc="outside lower left", ncols=2, fontsize=12, frameon=False)
     for text in legend.get_texts():
         text.set_parse_math(False)
 
@@ -69,6 +69,7 @@ def _draw_threshold(axes: Axes, chart: Chart) -> None:
         horizontalalignment="right",
         color=_RED,
         fontweight="bold",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )
 
 
