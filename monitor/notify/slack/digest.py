@@ -80,9 +80,15 @@ class Digests:
         return now < self.told_alone_at(incident)
 
     def needs_no_refresh(self, told: Notification) -> bool:
-        """Say whether nothing but numbers has moved, of one among many: the edits are needed for news."""
+        """
+        Say whether nothing but numbers has moved, of one among many: the edits are needed for news.
+
+        One that has yet to get a message of its own is another matter: this letter may be all that will remember it.
+        """
         incident = self._incident(told)
-        return told.reason is Reason.REFRESH and incident is not None and bool(incident.digest) and incident.is_open
+        if told.reason is not Reason.REFRESH or incident is None or incident.owed:
+            return False
+        return bool(incident.digest) and incident.is_open
 
     def is_new(self, told: Notification) -> bool:
         """Say whether it takes a message of its own to tell it."""
