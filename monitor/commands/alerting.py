@@ -1,12 +1,10 @@
 """The commands about alerts and silences: `vllm-monitor alerts`, `vllm-monitor silence …`."""
 
-import contextlib
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from monitor.commands.usage import UsageError, fail
+from monitor.commands.usage import asking
 
 silence_cli = typer.Typer(help="Silences: what not to be told of for a while.", no_args_is_help=True)
 
@@ -28,7 +26,7 @@ def alerts(
     from monitor.commands.alerts import alert_table, matching
     from monitor.commands.show import terminal
 
-    with _asking():
+    with asking():
         wanted = matchers_of(matchers or ())
         known = Alertmanager(url).alerts()
     shown = matching(known, wanted)
@@ -54,7 +52,7 @@ def silence_add(
     from monitor.commands.alertmanager import Alertmanager, matchers_of
     from monitor.commands.silence import body, duration_of, effect, user
 
-    with _asking():
+    with asking():
         wanted, daemon = matchers_of(matchers or ()), Alertmanager(url)
         added = daemon.add(body(wanted, duration_of(duration), SystemClock().now(), comment, author or user()))
         typer.echo(added)
@@ -74,7 +72,7 @@ def silence_list(
     from monitor.commands.show import terminal
     from monitor.commands.silence import silence_table
 
-    with _asking():
+    with asking():
         silences = [one for one in Alertmanager(url).silences() if expired or one["status"]["state"] != "expired"]
     if json:
         _print_json(silences)
@@ -93,7 +91,7 @@ def silence_expire(
     """End silences now; exit 1 when there is none of an id."""
     from monitor.commands.alertmanager import Alertmanager, AskError
 
-    with _asking():
+    with asking():
         daemon, wrong = Alertmanager(url), False
         for silence in ids:
             try:
@@ -103,19 +101,6 @@ def silence_expire(
                 typer.echo(f"{silence}: {err}", err=True)
     if wrong:
         raise typer.Exit(1)
-
-
-@contextlib.contextmanager
-def _asking() -> Iterator[None]:
-    """Ask a daemon; what goes wrong is told on one line."""
-    from monitor.commands.alertmanager import AskError
-
-    try:
-        yield
-    except UsageError as err:
-        raise typer.BadParameter(str(err)) from err
-    except AskError as err:
-        fail(str(err))
 
 
 def _print_json(value: object) -> None:

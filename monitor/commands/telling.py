@@ -1,14 +1,12 @@
 """The commands about receivers: `vllm-monitor outbox …` and `vllm-monitor test-slack`."""
 
-import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from monitor.commands.usage import UsageError, fail
+from monitor.commands.usage import asking, fail
 
 outbox_cli = typer.Typer(help="What receivers have yet to be told, and what they would not take.", no_args_is_help=True)
 
@@ -28,7 +26,7 @@ def outbox_list(
     from monitor.commands.outbox import Letters, print_letters
     from monitor.commands.show import terminal
 
-    with _asking():
+    with asking():
         letters = Letters(url).all()
     if json:
         typer.echo(encoder.dumps(letters, ensure_ascii=False, indent=2))
@@ -50,7 +48,7 @@ def outbox_retry(
 
     if bool(ids) == all_:
         raise typer.BadParameter("give ids, or --all")
-    with _asking():
+    with asking():
         letters = Letters(url)
         known = [letter for kind in letters.all().values() for letter in kind]
         wanted = [str(letter["id"]) for letter in known] if all_ else whole_ids(ids or (), known)
@@ -83,16 +81,3 @@ def try_slack(
     problem = try_all(read, terminal(), SystemClock().now(), full=full, keep=keep)
     if problem:
         fail(problem)
-
-
-@contextlib.contextmanager
-def _asking() -> Iterator[None]:
-    """Ask a daemon; what goes wrong is told on one line."""
-    from monitor.commands.alertmanager import AskError
-
-    try:
-        yield
-    except UsageError as err:
-        raise typer.BadParameter(str(err)) from err
-    except AskError as err:
-        fail(str(err))
