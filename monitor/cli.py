@@ -12,6 +12,7 @@ import typer
 
 from monitor import __version__
 from monitor.commands.alerting import alerts, silence_cli
+from monitor.commands.ruling import rules_cli
 from monitor.commands.telling import outbox_cli, try_slack
 from monitor.commands.usage import fail
 
@@ -195,6 +196,7 @@ def query(
 cli.command()(alerts)
 cli.add_typer(silence_cli, name="silence")
 cli.add_typer(outbox_cli, name="outbox")
+cli.add_typer(rules_cli, name="rules")
 cli.command("test-slack")(try_slack)
 
 

@@ -6,10 +6,17 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 
 
+_INSTALLED = _HERE / "shipped_rules"
+
+
+def is_installed() -> bool:
+    """Say whether the rules stand inside an installed package, where they are not to be changed."""
+    return _INSTALLED.is_dir()
+
+
 def rules_folder() -> Path:
     """Return the folder of the shipped rules: inside the installed package, or at the top of a checkout."""
-    installed = _HERE / "shipped_rules"
-    return installed if installed.is_dir() else _HERE.parent / "rules"
+    return _INSTALLED if is_installed() else _HERE.parent / "rules"
 
 
 def shipped_rules() -> Sequence[Path]:

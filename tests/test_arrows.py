@@ -16,6 +16,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "yamldoc": {"model"},
     "clock": {"model"},
     "shipped": set(),
+    # The text of rules; what a rule is, the part "rules" knows.
+    "rulebook": GROUND | {"shipped"},
     "capacity": set(),
     "simulator": {"model"},
     "storage": GROUND,
@@ -28,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rules": GROUND | {"template"},
     "dispatch": GROUND,
     "notify": GROUND | {"dispatch"},
-    "config": MIDDLE | {"rules", "dispatch", "notify", "shipped"},
+    "config": MIDDLE | {"rules", "dispatch", "notify", "shipped", "rulebook"},
     "metrics": set(),
     "logs": set(),
     "workers": set(),

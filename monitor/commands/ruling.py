@@ -1,0 +1,40 @@
+"""The commands about the rules that ship: `vllm-monitor rules …`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monitor.commands.usage import UsageError, fail
+
+rules_cli = typer.Typer(help="The rules that ship: build them with your own thresholds.", no_args_is_help=True)
+
+
+@rules_cli.command("build")
+def rules_build(
+    *,
+    values: Annotated[Path | None, typer.Option(help="A file of values; what it leaves out is as it ships.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="One value, alerts.VLLMRequestsWaiting.waiting=20; may be repeated."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder that the files are written to.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not current.")] = False,
+    everything: Annotated[bool, typer.Option("--everything", help="With the alerts that are switched off.")] = False,
+) -> None:
+    """Write the rule files, with the thresholds of a file of values."""
+    from monitor.commands.rules import built, drift, put
+    from monitor.yamldoc.mistake import DocumentError
+
+    try:
+        files = built(values, set_ or (), everything=everything)
+        difference = drift(files, out) if check else ""
+        told = "" if check else put(files, out)
+    except UsageError as err:
+        raise typer.BadParameter(str(err)) from err
+    except (DocumentError, OSError) as err:
+        fail(str(err))
+    if difference:
+        typer.echo(difference, nl=False)
+        fail("the rule files are not current: run `vllm-monitor rules build`")
+    typer.echo(told or "the rule files are current")

@@ -1,0 +1,90 @@
+"""
+The kinds of values that rules have, each found from how its default is written.
+
+They stand in the text of a rule, so a text may hold nothing that could end the string, the template or the line
+around it.
+"""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from monitor.model.instant import UNITS, format_duration
+from monitor.yamldoc import kinds
+from monitor.yamldoc.mistake import shown
+from monitor.yamldoc.node import Scalar
+
+SEVERITIES = ("critical", "warning", "info", "none")
+_NUMBER = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,9})?")
+_DURATION = re.compile(r"0|([0-9]+(ms|[ywdhms]))+")
+_TEXT = re.compile(r"[A-Za-z0-9 _.,:;/@#%&=~|+*?()\[\]^$!<>-]*")
+_WORDS = {"y": "year", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond"}
+
+
+class Span(int):
+    """A duration, in milliseconds; as text it is what Prometheus reads."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return format_duration(self)
+
+    @property
+    def words(self) -> str:
+        """The duration as a sentence has it: `5 minutes`, `1 hour`, `90 seconds`."""
+        for unit, size in UNITS:
+            if self and self % size == 0:
+                count = self // size
+                return f"{count} {_WORDS[unit]}" + ("" if count == 1 else "s")
+        return "0 seconds"
+
+
+def kind_of(key: str, default: Scalar) -> Callable[[Any], Any]:
+    """Return what reads the values of a setting, by the name of its key and how its default is written."""
+    if key == "severity":
+        return severity
+    if default.plain and default.text in ("true", "false"):
+        return kinds.boolean
+    if default.plain and key.endswith("ratio"):
+        return ratio
+    if default.plain and _NUMBER.fullmatch(default.text):
+        return number
+    if default.plain and _DURATION.fullmatch(default.text):
+        return span
+    return text
+
+
+def severity(value: Any) -> str:
+    written = kinds.text(value)
+    if written not in SEVERITIES:
+        raise ValueError(f"{shown(written)} is not a severity (write {', '.join(SEVERITIES)})")
+    return written
+
+
+def number(value: Any) -> Decimal:
+    """Return a number that is not negative, exactly as it is written."""
+    if isinstance(value, Decimal):
+        return value
+    written = kinds.text(value)
+    if not isinstance(value, Scalar) or not value.plain or _NUMBER.fullmatch(written) is None:
+        raise ValueError(f"{shown(written)} is not a number (write 10 or 0.5)")
+    return Decimal(written)
+
+
+def ratio(value: Any) -> Decimal:
+    found = number(value)
+    if found > 1:
+        raise ValueError(f"{found} is not a ratio (write 0.95 for 95 %)")
+    return found
+
+
+def span(value: Any) -> Span:
+    return value if isinstance(value, Span) else Span(kinds.duration(value))
+
+
+def text(value: Any) -> str:
+    written = kinds.text(value)
+    if _TEXT.fullmatch(written) is None:
+        raise ValueError(f"{shown(written)} has a character that is not allowed in a rule (quotes, braces, backslashes)")
+    return written

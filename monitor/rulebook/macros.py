@@ -1,0 +1,79 @@
+"""
+What the templates of the rules call.
+
+A raw name is written once, as `vllm:…`: the prefixes under which others export vLLM's metrics, and the names that a
+quantity had in older versions, are put beside it here.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+PREFIXES = ("vllm:", "ray_vllm_", "kserve_vllm:")
+# Newest first. Where a version has both, they have the same labels and values: `or` takes the left one, a sum doubles it.
+RENAMED = {
+    "kv_cache_usage_perc": ("gpu_cache_usage_perc",),
+    "prefix_cache_queries_total": ("gpu_prefix_cache_queries_total",),
+    "prefix_cache_hits_total": ("gpu_prefix_cache_hits_total",),
+    **{
+        f"inter_token_latency_seconds_{part}": (f"time_per_output_token_seconds_{part}",)
+        for part in ("bucket", "sum", "count")
+    },
+}
+# Becomes a line break with the indentation of its line, which a macro does not know.
+BREAK = "\v"
+_RAW = re.compile(r"\bvllm:(\w+)")
+
+
+def anywhere(expr: str) -> str:
+    """Return `expr` for every prefix, and for every older name of what it reads, joined by `or`."""
+    ages = max((len(RENAMED.get(name, ())) for name in _RAW.findall(expr)), default=0)
+    return f"{BREAK}or ".join(
+        _RAW.sub(lambda found, age=age, prefix=prefix: prefix + _name(found[1], age), expr)
+        for age in range(ages + 1)
+        for prefix in PREFIXES
+    )
+
+
+def _name(name: str, age: int) -> str:
+    names = (name, *RENAMED.get(name, ()))
+    return names[min(age, len(names) - 1)]
+
+
+def links(values: Mapping[str, Any], alert: str, dashboard: str = "overview", by: Sequence[str] = ("instance",)) -> str:
+    """Return the annotations that lead to the runbook of `alert`, and to a dashboard for its labels `by`."""
+    chosen = "&".join(f"var-{label}={{{{ $labels.{label} }}}}" for label in by)
+    return (
+        f"runbook_url: {values['runbooks_url']}#{alert.lower()}{BREAK}"
+        f"dashboard_url: {values['grafana_url']}/d/vllm-monitor-{dashboard}?{chosen}"
+    )
+
+
+def le(edge: Decimal | int) -> str:
+    """Return the matcher of a bucket: Prometheus 3 writes a whole number as `2.0`, older ones keep the `2` of the page."""
+    edge = Decimal(edge)
+    return f'le=~"{int(edge)}|{int(edge)}.0"' if edge == int(edge) else f'le="{shown(edge)}"'
+
+
+def percent(ratio: Decimal) -> str:
+    """Return `95%` for 0.95."""
+    return f"{shown(ratio * 100)}%"
+
+
+def shown(value: Any) -> Any:
+    """Return how a value stands in a rule."""
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if isinstance(value, bool):
+        raise TypeError("true and false are for <% if %>")
+    return value
+
+
+def indented(text: str) -> str:
+    """Return `text` with the line breaks of macros made lines."""
+    lines = []
+    for line in text.split("\n"):
+        margin = " " * (len(line) - len(line.lstrip(" ")))
+        lines.append(line.replace(BREAK, f"\n{margin}"))
+    return "\n".join(lines)

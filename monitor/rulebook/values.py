@@ -1,0 +1,132 @@
+"""
+The values that the rules are built with: the defaults that ship, and what a user's file changes in them.
+
+The file of defaults is the schema: a key that it lacks is unknown, and a value is read as its default is written.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from keyword import iskeyword
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, PlainValidator, create_model
+
+from monitor.rulebook.kinds import kind_of
+from monitor.shipped import rules_folder
+from monitor.yamldoc.compose import Document, read_document
+from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake
+from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode
+from monitor.yamldoc.report import Report
+from monitor.yamldoc.section import Reading, Section
+from monitor.yamldoc.source import read_bytes
+
+DEFAULTS = "source/values.yaml"
+
+
+class Values(Section):
+    """A table of values; its fields are those of the defaults."""
+
+    # Keys may be called model_…
+    model_config = ConfigDict(protected_namespaces=())
+
+    def with_(self, other: "Values") -> "Values":
+        """Return these values with those that are set in `other`."""
+        changes: dict[str, Any] = {}
+        for name in other.model_fields_set:
+            mine, given = getattr(self, name), getattr(other, name)
+            changes[name] = mine.with_(given) if isinstance(mine, Values) else given
+        return self.model_copy(update=changes)
+
+
+@cache
+def defaults(folder: Path | None = None) -> Values:
+    """Return the values that ship, or those of another folder of rules. Raises DocumentError."""
+    return _schema(folder)()
+
+
+def read_values(path: Path | None = None, settings: Iterable[str] = ()) -> Values:
+    """
+    Return the defaults, changed by the file at `path`, then by `settings` (`alerts.VLLMRequestsWaiting.waiting=20`).
+
+    Raises DocumentError with all mistakes of the file and of the settings.
+    """
+    values = defaults()
+    mistakes: list[Mistake] = []
+    documents = [lambda setting=setting: _setting(setting) for setting in settings]
+    if path is not None:
+        documents.insert(0, lambda: read_document(read_bytes(path), str(path)))
+    for document in documents:
+        try:
+            values = values.with_(_read(document()))
+        except DocumentError as err:
+            mistakes.extend(err.mistakes)
+    if mistakes:
+        raise DocumentError(mistakes)
+    return values
+
+
+def _read(document: Document) -> Values:
+    report = Report(document, _nowhere)
+    read = report.read(_schema(None))
+    report.raise_if_wrong()
+    assert read is not None  # noqa: S101 - without a mistake there is a section
+    return read
+
+
+def _setting(setting: str) -> Document:
+    """Return the document that `a.b=value` stands for; its mistakes have no place but the setting itself."""
+    name = f"--set {setting}"
+    key, equals, value = setting.partition("=")
+    keys = key.strip().split(".")
+    if not equals or not all(keys):
+        raise DocumentError([Mistake(name, NOWHERE, "", "write key=value, as in alerts.VLLMTargetDown.for=2m")])
+    try:
+        document = read_document(f"{value.strip()}\n", name)
+    except DocumentError as err:
+        raise DocumentError(replace(mistake, place=NOWHERE) for mistake in err.mistakes) from err
+    node: Node = document.root if document.root is not None else Scalar("", NOWHERE, "", 0, plain=True)
+    for step in reversed(keys):
+        table = MappingNode(NOWHERE)
+        table[step], table.key_places[step] = node, NOWHERE
+        node = table
+    return replace(document, root=node)
+
+
+def _nowhere(_root: Node | None, _loc: Loc) -> str:
+    return ""
+
+
+@cache
+def _schema(folder: Path | None) -> type[Values]:
+    path = (folder or rules_folder()) / DEFAULTS
+    document = read_document(read_bytes(path), str(path))
+    if document.mistakes or not isinstance(document.root, MappingNode):
+        raise DocumentError(document.mistakes or [Mistake(str(path), NOWHERE, "", "is not a table")])
+    return _section("Values", document.root)
+
+
+def _section(name: str, table: MappingNode) -> type[Values]:
+    fields: dict[str, Any] = {}
+    for key, node in table.items():
+        fields[f"{key}_" if iskeyword(key) else key] = _field(key, node)
+    return create_model(name, __base__=Values, **fields)
+
+
+def _field(key: str, node: Node) -> tuple[Any, Any]:
+    """Return the type and the default of a field."""
+    if isinstance(node, MappingNode):
+        section = _section(key, node)
+        return section, Field(default_factory=section)
+    if isinstance(node, SequenceNode):
+        kind, _ = _field(key, node[0] if node else Scalar("", node.place, "", 0, plain=False))
+        return tuple[kind, ...], tuple(_default(kind, item) for item in node)
+    read = kind_of(key, node)
+    return Annotated[Any, PlainValidator(read)], read(node)
+
+
+def _default(kind: Any, node: Node) -> Any:
+    if isinstance(node, MappingNode):
+        return kind.model_validate(node, context=Reading(Path()))
+    return kind.__metadata__[0].func(node)
