@@ -17,6 +17,14 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error of the stub
         self.more = more
 
 
+class LimitedError(Refused):
+    """Slack's status 429: called too often, not before `retry_after` seconds again."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__("ratelimited")
+        self.retry_after = retry_after
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of a method, after its body was read."""
@@ -27,7 +35,7 @@ class Call:
 
 
 def authorise(workspace: Workspace, call: Call, scope: str | None) -> None:
-    """Raises Refused."""
+    """Look at the token, then at its scopes, then at how often the method was called. Raises Refused."""
     if not call.token:
         raise Refused("not_authed")
     if call.token in workspace.revoked:
@@ -37,6 +45,15 @@ def authorise(workspace: Workspace, call: Call, scope: str | None) -> None:
         raise Refused("invalid_auth")
     if scope is not None and scope not in scopes:
         raise Refused("missing_scope", needed=scope, provided=",".join(sorted(scopes)))
+    limit(workspace, call.method, str(call.payload.get("channel", "")))
+
+
+def limit(workspace: Workspace, method: str, channel: str) -> None:
+    """Raises LimitedError when the method was called too often."""
+    known = workspace.find(channel)
+    wait = workspace.rates.spend(method, known.id if known is not None else channel, workspace.seconds())
+    if wait:
+        raise LimitedError(wait)
 
 
 def need(call: Call, *names: str) -> None:

@@ -1,6 +1,6 @@
 """The methods behind the buttons: opening a socket, and telling one person only."""
 
-from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, need
+from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, limit, need
 from tests.slackstub.workspace import Whisper, Workspace
 
 
@@ -12,6 +12,7 @@ def open_connection(workspace: Workspace, call: Call) -> Payload:
         raise Refused("not_allowed_token_type")
     if call.token not in workspace.app_tokens:
         raise Refused("invalid_auth")
+    limit(workspace, call.method, "")
     if workspace.open_socket is None:
         raise Refused("internal_error")
     return {"ok": True, "url": workspace.open_socket()}

@@ -1,6 +1,7 @@
 """Says what Slack would say about the blocks of a message."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from tests.slackstub import limits
 
 Problems = Iterator["Problem"]
+_FILE = re.compile(r"F[A-Z0-9]{8,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,24 @@ def too_large(payload: dict[str, Any]) -> bool:
     """Say whether all texts together, or all blocks, are more than Slack takes."""
     content = [payload.get("blocks") or [], payload.get("attachments") or []]
     return sum(map(len, texts(content))) > limits.TOTAL_TEXT or len(json.dumps(content)) > limits.TOTAL_JSON
+
+
+def files_of(content: Any) -> Iterator[str]:
+    """Yield the files that blocks show."""
+    if isinstance(content, dict):
+        if "slack_file" in content:
+            yield file_of(content) or ""
+        for value in content.values():
+            yield from files_of(value)
+    elif isinstance(content, list):
+        for value in content:
+            yield from files_of(value)
+
+
+def file_of(block: dict[str, Any]) -> str | None:
+    """Return the id of the file that an image block shows, None where it names none."""
+    shown = block["slack_file"]
+    return shown["id"] if isinstance(shown, dict) and isinstance(shown.get("id"), str) else None
 
 
 def texts(content: Any) -> Iterator[str]:
@@ -123,6 +143,10 @@ def _image(block: dict[str, Any], at: str) -> Problems:
     if ("image_url" in block) == ("slack_file" in block):
         yield Problem("must have either image_url or slack_file", at)
     yield from _url(block, "image_url", at)
+    if "slack_file" in block and not _FILE.fullmatch(file_of(block) or ""):
+        yield Problem("invalid slack file", f"{at}/slack_file")
+    if "title" in block:
+        yield from _text(block["title"], f"{at}/title", limits.IMAGE_TITLE, ("plain_text",))
 
 
 def _button(element: dict[str, Any], at: str) -> Problems:
@@ -130,8 +154,19 @@ def _button(element: dict[str, Any], at: str) -> Problems:
     yield from _size(element.get("value", ""), f"{at}/value", limits.BUTTON_VALUE, least=0)
     yield from _size(element.get("action_id", ""), f"{at}/action_id", limits.ID, least=0)
     yield from _url(element, "url", at)
+    yield from _size(element.get("accessibility_label", ""), f"{at}/accessibility_label", limits.ACCESSIBILITY_LABEL, 0)
+    if "confirm" in element:
+        yield from _confirm(element["confirm"], f"{at}/confirm")
     if element.get("style", "primary") not in ("primary", "danger"):
         yield Problem("must be a valid enum value", f"{at}/style")
+
+
+def _confirm(dialog: Any, at: str) -> Problems:
+    if not isinstance(dialog, dict) or not dialog.keys() >= limits.CONFIRM.keys():
+        yield Problem("must be a valid confirm object", at)
+        return
+    for name, longest in limits.CONFIRM.items():
+        yield from _text(dialog[name], f"{at}/{name}", longest)
 
 
 def _divider(_: dict[str, Any], __: str) -> Problems:

@@ -18,7 +18,10 @@ def history(workspace: Workspace, call: Call) -> Payload:
     found = [
         _shown(posted, with_metadata=with_metadata)
         for posted in reversed(workspace.messages)
-        if posted.channel == channel.id and posted.in_channel and float(posted.ts) > oldest
+        if posted.channel == channel.id
+        and posted.in_channel
+        and float(posted.ts) > oldest
+        and workspace.seconds() - posted.at >= workspace.lag
     ]
     return {"ok": True, "messages": found[: min(limit, _MOST)], "has_more": len(found) > limit}
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP answer, whatever it says; the request is not carried out."""
+    """An HTTP answer, whatever it says; `applied`: the request is carried out all the same."""
 
     status: int
     body: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    applied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,19 @@ class Drip:
     pause: float
 
 
-Fault = Answer | SlackError | Reset | Close | Hang | Cut | Drip
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """The request is carried out twice, and answered once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The connection is closed without an answer; so many seconds of the workspace's clock later it is carried out."""
+
+    seconds: float
+
+
+Fault = Answer | SlackError | Reset | Close | Hang | Cut | Drip | Twice | Late
 
 
 def rate_limited(retry_after: str | None = "7") -> Answer:

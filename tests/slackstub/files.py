@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.slackstub import limits
 from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, need
 from tests.slackstub.workspace import File, Workspace
 
@@ -11,7 +12,12 @@ UPLOADS = "/upload/v1/"
 def upload_url(workspace: Workspace, call: Call) -> Payload:
     authorise(workspace, call, "files:write")
     need(call, "filename", "length")
-    file = File(f"F0STUB{len(workspace.files):05d}", str(call.payload["filename"]), int(call.payload["length"]))
+    given = call.payload
+    alt = str(given.get("alt_txt") or "")
+    if int(given["length"]) <= 0 or len(alt) > limits.FILE_ALT:
+        raise Refused("invalid_arguments")
+    identity = f"F0STUB{len(workspace.files):05d}"
+    file = File(identity, str(given["filename"]), int(given["length"]), alt=alt)
     workspace.files[file.id] = file
     return {"ok": True, "upload_url": f"{workspace.origin}{UPLOADS}{file.id}", "file_id": file.id}
 
@@ -21,7 +27,7 @@ def receive(workspace: Workspace, path: str, content: bytes) -> int:
     file = workspace.files.get(path.removeprefix(UPLOADS))
     if file is None or len(content) != file.length:
         return 400
-    workspace.files[file.id] = replace(file, content=content)
+    workspace.files[file.id] = replace(file, content=content, at=workspace.seconds())
     return 200
 
 
@@ -37,8 +43,20 @@ def complete(workspace: Workspace, call: Call) -> Payload:
         file = workspace.files.get(one["id"])
         if file is None or not file.content:
             raise Refused("file_not_found")
-        workspace.files[file.id] = replace(file, channel=channel, thread_ts=str(call.payload.get("thread_ts", "")))
+        thread = str(call.payload.get("thread_ts", ""))
+        workspace.files[file.id] = replace(file, channel=channel, thread_ts=thread, title=str(one.get("title", "")))
     return {"ok": True, "files": [{"id": one["id"], "title": one.get("title", "")} for one in call.payload["files"]]}
+
+
+def info(workspace: Workspace, call: Call) -> Payload:
+    """Tell of a file; it has a type when it has been processed."""
+    authorise(workspace, call, "files:read")
+    need(call, "file")
+    file = workspace.files.get(str(call.payload["file"]))
+    if file is None:
+        raise Refused("file_not_found")
+    kind = "image/png" if workspace.is_ready(file.id) else ""
+    return {"ok": True, "file": {"id": file.id, "name": file.name, "size": file.length, "mimetype": kind}}
 
 
 def delete_file(workspace: Workspace, call: Call) -> Payload:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.slackstub import apps, conversations, files, limits
-from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, need
-from tests.slackstub.blocks import problems, too_large
+from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, limit, need
+from tests.slackstub.blocks import files_of, problems, too_large
 from tests.slackstub.workspace import CHANNEL, Posted, Workspace
 
 _NOT_CONTENT = frozenset(("token", "channel", "ts"))
@@ -21,10 +21,17 @@ def post_message(workspace: Workspace, call: Call) -> Payload:
     need(call, "channel")
     channel = channel_of(workspace, call, by_name=True)
     check_content(call.payload)
+    _check_files(workspace, call.payload)
     thread = str(call.payload.get("thread_ts", ""))
-    if thread and workspace.message(channel.id, thread) is None:
+    root = workspace.message(channel.id, thread) if thread else None
+    # A reply has no thread of its own.
+    if thread and (root is None or root.thread_ts):
         raise Refused("thread_not_found")
-    return _done(workspace.post(channel.id, _content(call), call.method))
+    content = _content(call)
+    if len(str(content.get("text", ""))) <= limits.TEXT:
+        return _done(workspace.post(channel.id, content, call.method))
+    content["text"] = content["text"][: limits.TEXT]
+    return {**_done(workspace.post(channel.id, content, call.method)), "warning": "message_truncated"}
 
 
 def update(workspace: Workspace, call: Call) -> Payload:
@@ -34,6 +41,7 @@ def update(workspace: Workspace, call: Call) -> Payload:
     if len(str(call.payload.get("text", ""))) > limits.UPDATE_TEXT:
         raise Refused("msg_too_long")
     check_content(call.payload)
+    _check_files(workspace, call.payload)
     updated = workspace.update(channel.id, call.payload["ts"], _content(call))
     if updated is None:
         raise Refused("message_not_found")
@@ -59,6 +67,7 @@ def post_to_hook(workspace: Workspace, payload: Payload, *, known: bool) -> None
         raise Refused("channel_is_archived")
     if not payload:
         raise Refused("invalid_payload")
+    limit(workspace, "webhook", CHANNEL)
     check_content(payload)
     workspace.post(CHANNEL, payload, "webhook")
 
@@ -78,6 +87,7 @@ METHODS: dict[str, Callable[[Workspace, Call], Payload]] = {
     "chat.delete": files.delete_message,
     "files.getUploadURLExternal": files.upload_url,
     "files.completeUploadExternal": files.complete,
+    "files.info": files.info,
     "files.delete": files.delete_file,
 }
 
@@ -98,6 +108,11 @@ def check_content(payload: Payload) -> None:
     if too_large(payload):
         raise Refused("msg_blocks_too_long")
     _check_metadata(payload.get("metadata"))
+
+
+def _check_files(workspace: Workspace, payload: Payload) -> None:
+    if not all(map(workspace.is_ready, files_of([payload.get("blocks"), payload.get("attachments")]))):
+        raise Refused("invalid_blocks", errors=["invalid slack file"])
 
 
 def _check_metadata(metadata: Any) -> None:

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.slackstub.answers import Call, Payload, Refused
-from tests.slackstub.faults import Answer, Close, Cut, Drip, Fault, Hang, Reset, SlackError
+from tests.slackstub.answers import Call, LimitedError, Payload, Refused
+from tests.slackstub.faults import Answer, Close, Cut, Drip, Fault, Hang, Late, Reset, SlackError, Twice
 from tests.slackstub.files import UPLOADS, receive
 from tests.slackstub.methods import METHODS, post_to_hook
 from tests.slackstub.workspace import Workspace
@@ -75,8 +75,11 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(name, self._payload(body), {key.lower(): value for key, value in self.headers.items()}, body)
         with self.server.lock:
             self.server.journal.append(request)
+        self.server.workspace.catch_up()
         fault = self.server.next_fault(name)
         if isinstance(fault, Answer):
+            if fault.applied:
+                self._carry_out(request, path)
             self._send(fault)
         elif fault is None:
             self._send(self._carry_out(request, path))
@@ -113,6 +116,8 @@ class Handler(BaseHTTPRequestHandler):
         token = bearer if scheme == "Bearer" else request.payload.get("token")
         try:
             answer = method(self.server.workspace, Call(request.name, token, request.payload))
+        except LimitedError as limited:
+            return _too_many(limited)
         except Refused as refused:
             answer = {"ok": False, "error": refused.code, **refused.more}
         if "charset" not in request.headers.get("content-type", ""):
@@ -123,14 +128,24 @@ class Handler(BaseHTTPRequestHandler):
     def _hook(self, request: Request, path: str) -> Answer:
         try:
             post_to_hook(self.server.workspace, request.payload, known=path == HOOK_PATH)
+        except LimitedError as limited:
+            return _too_many(limited)
         except Refused as refused:
             return Answer(_HOOK_STATUS.get(refused.code, 400), refused.code, {"Content-Type": "text/plain"})
         return Answer(200, "ok", {"Content-Type": "text/html"})
 
     def _break(self, fault: Fault, request: Request, path: str) -> None:
+        if isinstance(fault, Late):
+            workspace = self.server.workspace
+            workspace.late.append((workspace.seconds() + fault.seconds, lambda: self._carry_out(request, path)))
+            self.close_connection = True
+            return
         done = self._carry_out(request, path) if getattr(fault, "applied", True) else Answer(200)
         self.close_connection = True
-        if isinstance(fault, SlackError):
+        if isinstance(fault, Twice):
+            self._carry_out(request, path)
+            self._send(done)
+        elif isinstance(fault, SlackError):
             self._send(Answer(200, json.dumps({"ok": False, "error": fault.code}), _JSON))
         elif isinstance(fault, Reset):
             # Closing with nothing to linger for sends a reset instead of an orderly end.
@@ -161,3 +176,7 @@ class Handler(BaseHTTPRequestHandler):
                 return
             time.sleep(pause)
             self.wfile.write(bytes((byte,)))
+
+
+def _too_many(limited: LimitedError) -> Answer:
+    return Answer(429, '{"ok":false,"error":"ratelimited"}', {**_JSON, "Retry-After": str(limited.retry_after)})

@@ -50,6 +50,7 @@ class SlackStub:
     @property
     def messages(self) -> list[Posted]:
         """The messages that stand in the workspace, the oldest first."""
+        self.workspace.catch_up()
         return list(self.workspace.messages)
 
     @property

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tests.slackstub.rates import Rates
+
 TOKEN = "xoxb-stub-token"
 APP_TOKEN = "xapp-stub-token"
 CHANNEL = "C0123456789"
@@ -70,6 +72,10 @@ class File:
     content: bytes = b""
     channel: str = ""
     thread_ts: str = ""
+    title: str = ""
+    alt: str = ""
+    # When its bytes came, in seconds of the workspace's clock.
+    at: float = 0.0
 
 
 @dataclass
@@ -92,8 +98,29 @@ class Workspace:
     open_socket: Callable[[], str] | None = None
     # The clock that tells how fast messages come.
     seconds: Callable[[], float] = time.monotonic
+    rates: Rates = field(default_factory=Rates)
+    # For so many seconds a new message is not seen by whoever looks.
+    lag: float = 0.0
+    # For so many seconds a file cannot be shown in a block.
+    processing: float = 0.0
+    # What is carried out later: when, and what.
+    late: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     _posted: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def catch_up(self) -> None:
+        """Carry out what was to come later, and whose time has come."""
+        now = self.seconds()
+        with self._lock:
+            due = [act for at, act in self.late if at <= now]
+            self.late = [(at, act) for at, act in self.late if at > now]
+        for act in due:
+            act()
+
+    def is_ready(self, file_id: str) -> bool:
+        """Say whether a file can be shown in a block."""
+        file = self.files.get(file_id)
+        return file is not None and bool(file.content) and self.seconds() - file.at >= self.processing
 
     def find(self, name: str) -> Channel | None:
         """Return a channel by its ID or its name."""

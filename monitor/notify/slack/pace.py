@@ -24,7 +24,8 @@ class Rate:
     burst: int = 0
 
 
-_RATES = {POST: Rate(SECOND), UPDATE: Rate(MINUTE // 45, burst=10)}
+# Of edits, burst and all: no more than fifty in any minute.
+_RATES = {POST: Rate(SECOND), UPDATE: Rate(MINUTE // 40, burst=9)}
 
 
 class Pace:

@@ -22,8 +22,9 @@ def test_a_message_a_second_and_channel() -> None:
 def test_edits_have_one_budget_for_all_channels_and_a_burst() -> None:
     pace = Pace()
     times = calls(pace, UPDATE, "C1", 10 * MINUTE)
-    assert times.count(0) == 11
-    assert len([at for at in times if MINUTE <= at < 2 * MINUTE]) == 45
+    assert times.count(0) == 10
+    assert max(sum(first <= at < first + MINUTE for at in times) for first in times) <= 50
+    assert len([at for at in times if MINUTE <= at < 2 * MINUTE]) == 40
     assert pace.free_at(UPDATE, "C2") == pace.free_at(UPDATE, "C1") > 0
 
 
