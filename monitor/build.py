@@ -1,9 +1,8 @@
 """From a configuration to the parts it describes. Builds only; nothing is started, and nothing at work is touched."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.charts.child import Child
@@ -27,6 +26,7 @@ from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
 from monitor.promql import Engine, Limits
 from monitor.receivers import fallbacks_of, receivers_of
+from monitor.rulebook.read import shipped_groups
 from monitor.rules.context import Context
 from monitor.rules.manager import Manager
 from monitor.rules.rulefmt import read_rules
@@ -34,7 +34,6 @@ from monitor.rules.spec import RuleGroup
 from monitor.scrape.fetch import Fetcher
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.target import ScrapeLoop
-from monitor.shipped import shipped_rules
 from monitor.storage.window import Window
 
 if TYPE_CHECKING:
@@ -148,13 +147,12 @@ class Builder:
         return loops
 
 
-def rule_paths(config: Config) -> Iterable[Path]:
-    """Return the rule files: those that are named, else the shipped ones."""
-    if config.rule_files is not None:
-        return config.rule_files
-    return shipped_rules()
-
-
 def rule_groups(config: Config) -> tuple[RuleGroup, ...]:
-    """Read the rule files; raises DocumentError with all mistakes."""
-    return read_rules(rule_paths(config), check_expr, check_template)
+    """
+    Read the rule files: those that are named, else the shipped ones, built with the values that are named.
+
+    Raises DocumentError with all mistakes.
+    """
+    if config.rule_files is not None:
+        return read_rules(config.rule_files, check_expr, check_template)
+    return shipped_groups(config.rule_values_file, check_expr, check_template)

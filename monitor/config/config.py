@@ -20,7 +20,8 @@ class Config:
     """
     Everything that the daemon is told.
 
-    `rule_files` are files that exist, or None for the shipped rules. `time_intervals` has under each name the intervals
+    `rule_files` are files that exist, or None for the shipped rules; those are built with the values in
+    `rule_values_file` where it is set. `time_intervals` has under each name the intervals
     of which one is enough. `warnings`: what is said but hardly meant.
     """
 
@@ -34,5 +35,6 @@ class Config:
     inhibit_rules: tuple[InhibitRule, ...] = ()
     time_intervals: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
     heartbeat: HeartbeatConfig | None = None
+    rule_values_file: Path | None = None
     slack: InteractiveConfig = field(default_factory=InteractiveConfig)
     warnings: tuple[Mistake, ...] = ()

@@ -20,14 +20,17 @@ from monitor.config.scraping import ScrapeConfig
 from monitor.config.where import where
 from monitor.dispatch.route import Route
 from monitor.dispatch.timeinterval import TimeInterval
+from monitor.rulebook.read import shipped_groups
 from monitor.rules.rulefmt import Check, read_rules
 from monitor.yamldoc.compose import read_document
 from monitor.yamldoc.kinds import Text
-from monitor.yamldoc.mistake import DocumentError, Mistake
+from monitor.yamldoc.mistake import DocumentError, Mistake, shown
 from monitor.yamldoc.node import Loc, Scalar, SequenceNode, find
 from monitor.yamldoc.report import Report
 from monitor.yamldoc.section import Section
-from monitor.yamldoc.source import read_bytes
+from monitor.yamldoc.source import is_file, read_bytes
+
+_VALUES = "rule_values_file"
 
 AnySection = TypeVar("AnySection", bound=Section)
 
@@ -40,6 +43,7 @@ class _Top(Section):
     global_: Any = None
     scrape_configs: tuple[Any, ...] = ()
     rule_files: tuple[Text, ...] = ()
+    rule_values_file: Text = ""
     route: Any = None
     receivers: tuple[Any, ...] = ()
     inhibit_rules: tuple[Any, ...] = ()
@@ -68,10 +72,13 @@ def check(path: Path, check_expr: Check, check_template: Check, shipped: Iterabl
         reader = _Reader(path)
     except DocumentError as err:
         return list(err.mistakes)
-    named = reader.config().rule_files
+    config = reader.config()
     mistakes = list(reader.report.mistakes)
     try:
-        read_rules(shipped if named is None else named, check_expr, check_template)
+        if config.rule_files is None and config.rule_values_file is not None:
+            shipped_groups(config.rule_values_file, check_expr, check_template)
+        else:
+            read_rules(shipped if config.rule_files is None else config.rule_files, check_expr, check_template)
     except DocumentError as err:
         mistakes.extend(err.mistakes)
     return sorted(set(mistakes))
@@ -105,6 +112,7 @@ class _Reader:
             time_intervals=self._time_intervals(),
             slack=self.report.read(InteractiveConfig, ("slack",)) or InteractiveConfig(),
             heartbeat=self.report.read(HeartbeatConfig, ("heartbeat",)) if self._given("heartbeat") else None,
+            rule_values_file=self._rule_values_file(),
         )
         checks.buttons_make_sense(self.report)
         checks.files_exist(self.report, self._folder)
@@ -153,6 +161,18 @@ class _Reader:
         checks.intervals_exist(self.report)
         items = self._items("time_intervals", TimeIntervalsSection)
         return {read.name: tuple(interval.built() for interval in read.time_intervals) for _, read in items}
+
+    def _rule_values_file(self) -> Path | None:
+        name = find(self.report.document.root, (_VALUES,))
+        if not isinstance(name, Scalar) or not self._given(_VALUES):
+            return None
+        if self._given("rule_files"):
+            self.report.add((_VALUES,), f"{_VALUES}: has no effect beside rule_files: build them with it", key=True)
+        path = self._folder / name.text
+        if not is_file(path):
+            self.report.add((_VALUES,), f"{_VALUES}: {shown(name.text)} does not exist")
+            return None
+        return path
 
     def _items(self, key: str, section: type[AnySection]) -> Iterator[tuple[Loc, AnySection]]:
         """Yield the items of a list that are right, and where they are."""

@@ -86,5 +86,5 @@ def span(value: Any) -> Span:
 def text(value: Any) -> str:
     written = kinds.text(value)
     if _TEXT.fullmatch(written) is None:
-        raise ValueError(f"{shown(written)} has a character that is not allowed in a rule (quotes, braces, backslashes)")
+        raise ValueError(f"{shown(written)} has a character that is not allowed in a rule")
     return written

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 PREFIXES = ("vllm:", "ray_vllm_", "kserve_vllm:")
-# Newest first. Where a version has both, they have the same labels and values: `or` takes the left one, a sum doubles it.
-RENAMED = {
+# Newest first. Where a version has both, they have the same labels and values: `or` takes the left one.
+RENAMED: Mapping[str, Sequence[str]] = {
     "kv_cache_usage_perc": ("gpu_cache_usage_perc",),
     "prefix_cache_queries_total": ("gpu_prefix_cache_queries_total",),
     "prefix_cache_hits_total": ("gpu_prefix_cache_hits_total",),
@@ -29,16 +29,15 @@ _RAW = re.compile(r"\bvllm:(\w+)")
 def anywhere(expr: str) -> str:
     """Return `expr` for every prefix, and for every older name of what it reads, joined by `or`."""
     ages = max((len(RENAMED.get(name, ())) for name in _RAW.findall(expr)), default=0)
-    return f"{BREAK}or ".join(
-        _RAW.sub(lambda found, age=age, prefix=prefix: prefix + _name(found[1], age), expr)
-        for age in range(ages + 1)
-        for prefix in PREFIXES
-    )
+    return f"{BREAK}or ".join(_under(expr, prefix, age) for age in range(ages + 1) for prefix in PREFIXES)
 
 
-def _name(name: str, age: int) -> str:
-    names = (name, *RENAMED.get(name, ()))
-    return names[min(age, len(names) - 1)]
+def _under(expr: str, prefix: str, age: int) -> str:
+    def named(found: re.Match[str]) -> str:
+        names = [str(found[1]), *RENAMED.get(found[1], ())]
+        return prefix + names[min(age, len(names) - 1)]
+
+    return _RAW.sub(named, expr)
 
 
 def links(values: Mapping[str, Any], alert: str, dashboard: str = "overview", by: Sequence[str] = ("instance",)) -> str:
@@ -51,7 +50,7 @@ def links(values: Mapping[str, Any], alert: str, dashboard: str = "overview", by
 
 
 def le(edge: Decimal | int) -> str:
-    """Return the matcher of a bucket: Prometheus 3 writes a whole number as `2.0`, older ones keep the `2` of the page."""
+    """Return the matcher of a bucket. Prometheus 3 makes `2.0` of a whole number, others keep what the page has."""
     edge = Decimal(edge)
     return f'le=~"{int(edge)}|{int(edge)}.0"' if edge == int(edge) else f'le="{shown(edge)}"'
 

@@ -4,9 +4,9 @@ The values that the rules are built with: the defaults that ship, and what a use
 The file of defaults is the schema: a key that it lacks is unknown, and a value is read as its default is written.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +16,8 @@ from pydantic import ConfigDict, Field, PlainValidator, create_model
 from monitor.rulebook.kinds import kind_of
 from monitor.shipped import rules_folder
 from monitor.yamldoc.compose import Document, read_document
-from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake
-from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode
+from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, Place
+from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, Style
 from monitor.yamldoc.report import Report
 from monitor.yamldoc.section import Reading, Section
 from monitor.yamldoc.source import read_bytes
@@ -40,10 +40,9 @@ class Values(Section):
         return self.model_copy(update=changes)
 
 
-@cache
-def defaults(folder: Path | None = None) -> Values:
-    """Return the values that ship, or those of another folder of rules. Raises DocumentError."""
-    return _schema(folder)()
+def defaults() -> Values:
+    """Return the values that ship. Raises DocumentError."""
+    return _schema()()
 
 
 def read_values(path: Path | None = None, settings: Iterable[str] = ()) -> Values:
@@ -54,12 +53,10 @@ def read_values(path: Path | None = None, settings: Iterable[str] = ()) -> Value
     """
     values = defaults()
     mistakes: list[Mistake] = []
-    documents = [lambda setting=setting: _setting(setting) for setting in settings]
-    if path is not None:
-        documents.insert(0, lambda: read_document(read_bytes(path), str(path)))
-    for document in documents:
+    sources = [partial(_from_file, path)] if path is not None else []
+    for source in [*sources, *(partial(_from_setting, setting) for setting in settings)]:
         try:
-            values = values.with_(_read(document()))
+            values = values.with_(source())
         except DocumentError as err:
             mistakes.extend(err.mistakes)
     if mistakes:
@@ -67,16 +64,12 @@ def read_values(path: Path | None = None, settings: Iterable[str] = ()) -> Value
     return values
 
 
-def _read(document: Document) -> Values:
-    report = Report(document, _nowhere)
-    read = report.read(_schema(None))
-    report.raise_if_wrong()
-    assert read is not None  # noqa: S101 - without a mistake there is a section
-    return read
+def _from_file(path: Path) -> Values:
+    return _read(read_document(read_bytes(path), str(path)))
 
 
-def _setting(setting: str) -> Document:
-    """Return the document that `a.b=value` stands for; its mistakes have no place but the setting itself."""
+def _from_setting(setting: str) -> Values:
+    """Return the values that `a.b=value` stands for; its mistakes have no place but the setting itself."""
     name = f"--set {setting}"
     key, equals, value = setting.partition("=")
     keys = key.strip().split(".")
@@ -84,14 +77,25 @@ def _setting(setting: str) -> Document:
         raise DocumentError([Mistake(name, NOWHERE, "", "write key=value, as in alerts.VLLMTargetDown.for=2m")])
     try:
         document = read_document(f"{value.strip()}\n", name)
+        return _read(replace(document, root=_nested(keys, document.root)))
     except DocumentError as err:
         raise DocumentError(replace(mistake, place=NOWHERE) for mistake in err.mistakes) from err
-    node: Node = document.root if document.root is not None else Scalar("", NOWHERE, "", 0, plain=True)
-    for step in reversed(keys):
+
+
+def _nested(keys: Sequence[str], value: Node | None) -> Node:
+    node = value if value is not None else _empty(NOWHERE)
+    for key in reversed(keys):
         table = MappingNode(NOWHERE)
-        table[step], table.key_places[step] = node, NOWHERE
+        table[key], table.key_places[key] = node, NOWHERE
         node = table
-    return replace(document, root=node)
+    return node
+
+
+def _read(document: Document) -> Values:
+    report = Report(document, _nowhere)
+    read = report.read(_schema())
+    report.raise_if_wrong()
+    return read if read is not None else defaults()
 
 
 def _nowhere(_root: Node | None, _loc: Loc) -> str:
@@ -99,8 +103,8 @@ def _nowhere(_root: Node | None, _loc: Loc) -> str:
 
 
 @cache
-def _schema(folder: Path | None) -> type[Values]:
-    path = (folder or rules_folder()) / DEFAULTS
+def _schema() -> type[Values]:
+    path = rules_folder() / DEFAULTS
     document = read_document(read_bytes(path), str(path))
     if document.mistakes or not isinstance(document.root, MappingNode):
         raise DocumentError(document.mistakes or [Mistake(str(path), NOWHERE, "", "is not a table")])
@@ -115,13 +119,13 @@ def _section(name: str, table: MappingNode) -> type[Values]:
 
 
 def _field(key: str, node: Node) -> tuple[Any, Any]:
-    """Return the type and the default of a field."""
+    """Return the type and the default of a field; the first item of a list says what all of them are."""
     if isinstance(node, MappingNode):
         section = _section(key, node)
         return section, Field(default_factory=section)
     if isinstance(node, SequenceNode):
-        kind, _ = _field(key, node[0] if node else Scalar("", node.place, "", 0, plain=False))
-        return tuple[kind, ...], tuple(_default(kind, item) for item in node)
+        kind, _ = _field(key, node[0] if node else _empty(node.place))
+        return tuple.__class_getitem__((kind, ...)), tuple(_default(kind, item) for item in node)
     read = kind_of(key, node)
     return Annotated[Any, PlainValidator(read)], read(node)
 
@@ -130,3 +134,7 @@ def _default(kind: Any, node: Node) -> Any:
     if isinstance(node, MappingNode):
         return kind.model_validate(node, context=Reading(Path()))
     return kind.__metadata__[0].func(node)
+
+
+def _empty(place: Place) -> Scalar:
+    return Scalar("", place, Style.PLAIN, 0, plain=True)

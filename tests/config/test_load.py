@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from monitor.build import rule_groups
 from monitor.config.config import Config
 from monitor.config.fields import Address
 from monitor.config.read import load
@@ -12,6 +13,7 @@ from monitor.dispatch.route import Route
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import Labels
 from monitor.model.matcher import equal
+from monitor.rules.spec import AlertingRule
 
 JOB = "scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]\n"
 
@@ -152,6 +154,13 @@ def test_rule_files_are_patterns_and_each_file_counts_once(tmp_path: Path) -> No
     found = config(tmp_path, f"{JOB}rule_files: [b.rules.yaml, '*.rules.yaml', {tmp_path}/a.*, '[[]x].yaml']\n")
     names = ["b.rules.yaml", "a.rules.yaml", "[x].yaml"]
     assert found.rule_files == tuple(tmp_path / name for name in names)
+
+
+def test_the_shipped_rules_are_built_with_the_values_that_are_named(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("alerts: {VLLMTargetDown: {for: 3m}}\n")
+    found = config(tmp_path, f"{JOB}rule_values_file: values.yaml\n")
+    down = [rule for group in rule_groups(found) for rule in group.rules if rule.name == "VLLMTargetDown"]
+    assert [rule.for_ for rule in down if isinstance(rule, AlertingRule)] == [180_000]
 
 
 def test_no_rule_files_are_not_the_shipped_ones(tmp_path: Path) -> None:

@@ -102,6 +102,19 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     assert mistakes(tmp_path / "pipe") == [f"{tmp_path}/pipe: is not a file"]
 
 
+def test_values_of_rules_are_checked_where_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("alerts:\n  VLLMTargetDown: {for: soon}\n")
+    path = written(tmp_path, JOB + "rule_values_file: values.yaml\n")
+    assert [str(one) for one in check(path, check_expr, check_template)] == [
+        f'{tmp_path}/values.yaml:2:25: alerts.VLLMTargetDown.for: "soon" is not a duration (write 30s, 5m, 1h30m)'
+    ]
+    path = written(tmp_path, JOB + "rule_files: []\nrule_values_file: value.yaml\n")
+    assert [str(one).removeprefix(f"{path}:") for one in check(path, check_expr, check_template)] == [
+        "3:1: rule_values_file: has no effect beside rule_files: build them with it",
+        '3:19: rule_values_file: "value.yaml" does not exist',
+    ]
+
+
 def test_check_reads_the_rule_files_too_and_does_not_stop_at_the_first_file(tmp_path: Path) -> None:
     (tmp_path / "kv.rules.yaml").write_text("groups: [{name: kv, rules: [{alert: A, expr: up >> 1}]}]\n")
     path = written(tmp_path, JOB + "rule_files: [kv.rules.yaml, '*.other.yaml']\nfoo: 1\n")

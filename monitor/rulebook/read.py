@@ -1,0 +1,23 @@
+"""The rules that ship as the daemon reads them: as they are, or built with the values of a user."""
+
+from pathlib import Path
+
+from monitor.rulebook.build import build
+from monitor.rulebook.values import read_values
+from monitor.rules.rulefmt import Check, parse_rules, read_rules
+from monitor.rules.spec import RuleGroup
+from monitor.shipped import rules_folder, shipped_rules
+
+
+def shipped_groups(values: Path | None, check_expr: Check, check_template: Check) -> tuple[RuleGroup, ...]:
+    """
+    Return the groups of the shipped rules, built with the file `values` where there is one.
+
+    Raises DocumentError with all mistakes of the values.
+    """
+    if values is None:
+        return read_rules(shipped_rules(), check_expr, check_template)
+    files = build(read_values(values))
+    # Under the same names, so that alerts go on when a value changes.
+    named = [(str(rules_folder() / name), text) for name, text in files.items()]
+    return tuple(group for name, text in named for group in parse_rules(text, name, check_expr, check_template))
