@@ -37,7 +37,7 @@ class Engine:
         # One block is the null block of V1; V0 has none.
         self.pool = BlockPool(server.num_gpu_blocks - 1 if server.v1 else server.num_gpu_blocks)
         self._server = server
-        self._measures = measures
+        self.measures = measures
         self._random = random
         self._ended = ended
         self._batch: list[tuple[Request, int]] = []
@@ -61,6 +61,8 @@ class Engine:
 
     def abort(self, request: Request) -> None:
         """Forget a request whose client has gone; a frozen engine does so when it thaws."""
+        if self._server.counts_aborts and not request.over:
+            self.measures.aborted()
         request.over = True
         if self.frozen:
             self._aborted.append(request)
@@ -100,11 +102,11 @@ class Engine:
 
     def sleep(self, now: float, level: int) -> None:
         self.freeze(now)
-        self._measures.sleep_state("weights_offloaded" if level == 1 else "discard_all")
+        self.measures.sleep_state("weights_offloaded" if level == 1 else "discard_all")
 
     def wake_up(self, now: float) -> None:
         self.thaw(now)
-        self._measures.sleep_state("awake")
+        self.measures.sleep_state("awake")
 
     def complete(self) -> None:
         """Take what the step in progress computed, then begin the next one."""
@@ -135,7 +137,7 @@ class Engine:
                 finished.append(request)
         # No outputs, no statistics: a long prefill moves nothing but the KV gauge.
         if generated:
-            self._measures.step(now - began, in_turn, generated, prompts)
+            self.measures.step(now - began, in_turn, generated, prompts)
         return finished
 
     def _token_out_of_turn(self, request: Request, now: float) -> int:
@@ -145,13 +147,13 @@ class Engine:
             request.first_token = now
             self._share_prefix(request)
         else:
-            self._measures.resumed(now - request.last_token)
+            self.measures.resumed(now - request.last_token)
         # V0 counts a recomputed prompt once more, and its first token too.
         again = request.recomputing and not self._server.v1
         request.recomputing = False
         if not first and not again:
             return 0
-        self._measures.first_token(request, now)
+        self.measures.first_token(request, now)
         return request.prompt
 
     def _share_prefix(self, request: Request) -> None:
@@ -167,7 +169,7 @@ class Engine:
         outcome = Outcome.LENGTH if request.generated >= request.max_tokens else Outcome.STOP
         if self.error_share and self._random.random() < self.error_share:
             outcome = Outcome.ERROR
-        self._measures.finished(request, outcome, now)
+        self.measures.finished(request, outcome, now)
         self._ended(request, outcome, now)
 
     def _begin(self, now: float) -> None:
@@ -212,7 +214,7 @@ class Engine:
             victim.preemptions += 1
             victim.recomputing = True
             self.waiting.appendleft(victim)
-            self._measures.preempted()
+            self.measures.preempted()
             if victim is request:
                 return False
         return True
@@ -232,7 +234,7 @@ class Engine:
             request.computed, request.blocks, request.shared = start, blocks, warm
             if request.scheduled is None:
                 request.scheduled, request.cached = now, start
-                self._measures.admitted(request)
+                self.measures.admitted(request)
             self._batch.append((request, count))
             budget -= count
         return budget
@@ -253,4 +255,4 @@ class Engine:
         request.blocks = request.shared = 0
 
     def _show(self) -> None:
-        self._measures.gauges(len(self.running), len(self.waiting), self.pool.usage)
+        self.measures.gauges(len(self.running), len(self.waiting), self.pool.usage)

@@ -55,6 +55,9 @@ _BUCKETS: dict[str, tuple[float, ...]] = {
     "highr": _HIGHR,
 }
 
+# source: recorded; several API servers have no sample of these before the first request, though HELP and TYPE.
+_SHOWN_BY_A_STEP = frozenset({"running", "waiting", "waiting_reason", "kv_usage"})
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -64,7 +67,7 @@ class Family:
     `source` is the key of the meter that feeds it; of `labels`, at most one has several values, each a child that is
     fed by `source:value`. A value `$flag` comes from the server. `=1` is the constant 1. Flags: `lazy` families have a
     header but no child before the first use, `hidden` ones not even the header; `alone` ones vanish in multiprocess
-    mode; `bare` ones have no `_created` companion.
+    mode; `bare` ones have no `_created` companion; `spec` ones are there with speculative decoding only.
     """
 
     name: str
@@ -97,6 +100,10 @@ def families(server: Server) -> tuple[Family, ...]:
             continue
         if server.disable_log_stats and row["name"].startswith("vllm:"):
             continue
+        if "spec" in flags and not server.num_speculative_tokens:
+            continue
+        if server.multiprocess and server.v1 and row["source"] in _SHOWN_BY_A_STEP:
+            flags |= {"lazy"}
         bounds = _one_two_five(server.max_model_len) if row["buckets"] == "tokens" else _BUCKETS[row["buckets"]]
         labels = _labels(row["labels"], version)
         if not server.v1:

@@ -12,7 +12,10 @@ from monitor.simulator.script import (
     Hang,
     Killed,
     NoAdmission,
+    RankGone,
+    Rejecting,
     Restart,
+    Skewed,
     Slowdown,
     SlowPage,
     Unreachable,
@@ -101,6 +104,42 @@ def _(fault: Errors, world: World, start: float) -> None:
         return change
 
     _between(world, start, fault, share(fault.share), share(0.0))
+
+
+@plan.register
+def _(fault: Rejecting, world: World, start: float) -> None:
+    def acceptance(value: float) -> Change:
+        def change(_now: float) -> None:
+            for engine in _engines(world):
+                engine.measures.acceptance = value
+
+        return change
+
+    _between(world, start, fault, acceptance(fault.acceptance), acceptance(world.server.acceptance))
+
+
+@plan.register
+def _(fault: Skewed, world: World, start: float) -> None:
+    def send_to(rank: int | None) -> Change:
+        def change(_now: float) -> None:
+            if world.process:
+                world.process.only = rank
+
+        return change
+
+    _between(world, start, fault, send_to(fault.engine), send_to(None))
+
+
+@plan.register
+def _(fault: RankGone, world: World, start: float) -> None:
+    def hide(rank: int | None) -> Change:
+        def change(_now: float) -> None:
+            if world.process:
+                world.process.gone = rank
+
+        return change
+
+    _between(world, start, fault, hide(fault.engine), hide(None))
 
 
 @plan.register

@@ -15,6 +15,9 @@ class EngineMeasures:
     def __init__(self, meter: Meter, server: Server) -> None:
         self.meter = meter
         self._caching = server.enable_prefix_caching
+        self._proposed = server.num_speculative_tokens
+        self.acceptance = server.acceptance
+        self._accepted = 0.0
         self._values = meter.values
         self.sleep_state("awake")
         # With --disable-log-stats there is no page to show them on.
@@ -29,6 +32,7 @@ class EngineMeasures:
         values = self._values
         values["running"] = running
         values["waiting"] = values["waiting_reason:capacity"] = waiting
+        values.setdefault("waiting_reason:deferred", 0)
         values["kv_usage"] = usage
 
     def step(self, took: float, in_turn: int, generated: int, prompts: int) -> None:
@@ -37,9 +41,18 @@ class EngineMeasures:
             self._latency.observe(took / 1000, in_turn)
         self._iteration.observe(prompts + generated)
         self._values["generation_tokens"] = self._values.get("generation_tokens", 0) + generated
+        if self._proposed:
+            # How many tokens a step brings is not simulated, only what is told of the proposals.
+            self.meter.add("drafts", generated)
+            self.meter.add("draft_tokens", generated * self._proposed)
+            self._accepted += generated * self._proposed * self.acceptance
+            self._values["accepted_tokens"] = int(self._accepted)
 
     def resumed(self, since_last_token: float) -> None:
         self._latency.observe(since_last_token / 1000)
+
+    def aborted(self) -> None:
+        self.meter.add(f"success:{Outcome.ABORT}")
 
     def preempted(self) -> None:
         self.meter.add("preemptions")

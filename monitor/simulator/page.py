@@ -133,6 +133,16 @@ class Page:
         return _value(_series(family.name, labels), source, meter.values)
 
 
+def adapters_text(sets: Mapping[str, float], most: int) -> str:
+    """Return the family of LoRA adapters in use: one series for each set of names, its value when that was so."""
+    name = "vllm:lora_requests_info"
+    lines = [f"# HELP {name} LoRA adapters in use.\n# TYPE {name} gauge\n"]
+    for running, since in sets.items():
+        labels = (("max_lora", str(most)), ("running_lora_adapters", running), ("waiting_lora_adapters", ""))
+        lines.append(_series(name, labels) + number(since) + "\n")
+    return "".join(lines)
+
+
 def _value(series: str, source: str, values: Mapping[str, float]) -> Writer:
     if source.startswith("="):
         line = f"{series}{number(float(source[1:]))}\n"

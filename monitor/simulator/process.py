@@ -9,7 +9,7 @@ from monitor.simulator.engine import Engine
 from monitor.simulator.families import families, histogram_bounds, parse_version
 from monitor.simulator.measures import EngineMeasures
 from monitor.simulator.meter import Meter
-from monitor.simulator.page import Page
+from monitor.simulator.page import Page, adapters_text
 from monitor.simulator.request import Outcome, Request
 from monitor.simulator.script import Server
 
@@ -36,6 +36,10 @@ class Process:
         bounds = histogram_bounds(shown)
         self.server = server
         self.dead = False
+        # Where the load balancer sends everything, and which rank is not seen any more.
+        self.only: int | None = None
+        self.gone: int | None = None
+        self._adapters: dict[str, float] = {}
         self._agenda = agenda
         self._started = started
         self._born = born
@@ -71,8 +75,9 @@ class Process:
             self._count(status, request, now)
             reply(now, status)
             return
-        engine = min(self.engines, key=lambda engine: engine.load)
+        engine = self._chosen()
         self._in_flight[request] = (reply, engine)
+        self._use(request.lora, now)
         if timeout is not None:
             self._agenda.at(now + timeout, lambda at: self._give_up(request, at))
         engine.submit(request, now)
@@ -92,7 +97,25 @@ class Process:
     def render(self, now: float) -> str:
         """Return the page."""
         self._vitals((now - self._born) / 1000, now)
-        return self._page.render()
+        page = self._page.render()
+        if self.server.max_loras:
+            page += adapters_text(self._adapters, self.server.max_loras)
+        if self.gone is not None:
+            rank = f'engine="{self.gone}"'
+            page = "".join(line for line in page.splitlines(keepends=True) if rank not in line)
+        return page if self.server.metric_prefix == "vllm:" else page.replace("vllm:", self.server.metric_prefix)
+
+    def _chosen(self) -> Engine:
+        """Return the engine that a request goes to: the one with the least to do."""
+        if self.only is not None:
+            return self.engines[self.only]
+        return min((one for rank, one in enumerate(self.engines) if rank != self.gone), key=lambda one: one.load)
+
+    def _use(self, lora: str, now: float) -> None:
+        """Note which adapters are in use, when that changes. What was shown once stays on the page, as of then."""
+        if lora:
+            in_use = sorted({request.lora for request in self._in_flight if request.lora})
+            self._adapters[",".join(in_use)] = now / 1000
 
     def _admission(self, request: Request) -> int:
         server = self.server
@@ -114,6 +137,7 @@ class Process:
         if waiting:
             status = FAILED if outcome is Outcome.ERROR else OK
             self._count(status, request, now)
+            self._use(request.lora, now)
             waiting[0](now, status)
 
     def _give_up(self, request: Request, now: float) -> None:

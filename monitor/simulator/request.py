@@ -28,6 +28,7 @@ class Request:
     max_tokens: int
     end: int
     prefix: int = 0
+    lora: str = ""
 
     tokens: int = 0
     computed: int = 0

@@ -45,7 +45,10 @@ class Server:
     One vLLM server: the flags that its metrics show or feel, under vLLM's own names.
 
     `v1` says which engine runs; 0.8 to 0.10 had both. `multiprocess` is prometheus_client's multiprocess mode, which
-    several API servers need, and V0 always: no `_created`, no `process_*`, no `python_*`.
+    several API servers need, and V0 always: no `_created`, no `process_*`, no `python_*`. `metric_prefix` is what Ray
+    (`ray_vllm_`) or KServe (`kserve_vllm:`) makes of `vllm:`. Of `num_speculative_tokens` proposed tokens a step, the
+    share `acceptance` is taken. With `max_loras` the page tells which adapters are in use. Most versions lose count of
+    requests whose client has gone; one that `counts_aborts` has them in request_success.
     """
 
     version: str = "0.32.0"
@@ -62,6 +65,11 @@ class Server:
     multiprocess: bool = False
     disable_log_stats: bool = False
     enable_server_load_tracking: bool = False
+    metric_prefix: str = "vllm:"
+    num_speculative_tokens: int = 0
+    acceptance: float = 0.7
+    max_loras: int = 0
+    counts_aborts: bool = False
     cost: Cost = Cost()
 
 
@@ -73,7 +81,8 @@ class Phase:
     Either `clients` that each send, wait for the answer, think and send again, or a Poisson stream of `rate` requests
     a second that ends at `rate_to` (default: the same). `output` is max_tokens; with the probability `stops` an answer
     ends before. A prompt as long as the model's context, or longer, is refused with a 4xx, as vLLM does.
-    `shared_prefix` leading tokens are the same in every prompt. A client gives up after `timeout`.
+    `shared_prefix` leading tokens are the same in every prompt. A client gives up after `timeout`. `lora` names the
+    adapter that is asked for.
     """
 
     at: Duration
@@ -87,6 +96,7 @@ class Phase:
     stops: float = 0.0
     shared_prefix: int = 0
     timeout: Duration | None = None
+    lora: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,33 @@ class Slowdown:
     at: Duration
     duration: Duration
     factor: float = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rejecting:
+    """Of the tokens that the draft model proposes only the share `acceptance` is taken."""
+
+    at: Duration
+    duration: Duration
+    acceptance: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Skewed:
+    """The load balancer sends every request to the data-parallel rank `engine`."""
+
+    at: Duration
+    duration: Duration
+    engine: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RankGone:
+    """The series of the data-parallel rank `engine` are not on the page, and it is sent nothing."""
+
+    at: Duration
+    duration: Duration
+    engine: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +228,21 @@ class Asleep:
     level: int = 1
 
 
-Fault = Asleep | Hang | Slowdown | NoAdmission | Errors | Killed | Restart | Unreachable | BadPage | SlowPage
+Fault = (
+    Asleep
+    | BadPage
+    | Errors
+    | Hang
+    | Killed
+    | NoAdmission
+    | RankGone
+    | Rejecting
+    | Restart
+    | Skewed
+    | Slowdown
+    | SlowPage
+    | Unreachable
+)
 
 
 @dataclass(frozen=True, slots=True)

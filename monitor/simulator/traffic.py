@@ -70,4 +70,4 @@ class Traffic:
         answer = random.randint(1, limit) if phase.stops and random.random() < phase.stops else limit
         # At least the last token of a prompt is always computed.
         prefix = min(phase.shared_prefix, prompt - 1)
-        return Request(arrived=now, prompt=prompt, max_tokens=limit, end=prompt + answer, prefix=prefix)
+        return Request(now, prompt, max_tokens=limit, end=prompt + answer, prefix=prefix, lora=phase.lora)

@@ -15,8 +15,11 @@ from monitor.simulator.script import (
     Lengths,
     NoAdmission,
     Phase,
+    RankGone,
+    Rejecting,
     Restart,
     Server,
+    Skewed,
     Slowdown,
     SlowPage,
     Unreachable,
@@ -273,3 +276,39 @@ def test_time_does_not_run_backwards() -> None:
     later = at(simulator, MINUTE)
     assert at(simulator, SECOND) == later
     assert simulator.now == simulator.start + MINUTE
+
+
+def test_a_speculator_whose_tokens_are_refused_still_proposes() -> None:
+    server = Server(num_speculative_tokens=3, acceptance=0.8)
+    simulator = play(BUSY, server=server, faults=(Rejecting(at=MINUTE, duration=MINUTE, acceptance=0.1),))
+    totals = []
+    for offset in (MINUTE, 2 * MINUTE, 3 * MINUTE):
+        at(simulator, offset)
+        names = ("vllm:spec_decode_num_accepted_tokens_total", "vllm:spec_decode_num_draft_tokens_total")
+        totals.append([value(simulator.page(), name) for name in names])
+    shares = [(a1 - a0) / (d1 - d0) for (a0, d0), (a1, d1) in zip([[0.0, 0.0], *totals], totals, strict=False)]
+    assert shares == pytest.approx([0.8, 0.1, 0.8], abs=0.01)
+
+
+def test_a_skewed_balancer_keeps_one_rank_busy() -> None:
+    simulator = play(BUSY, server=Server(data_parallel_size=2), faults=(Skewed(at=MINUTE, duration=2 * MINUTE),))
+    at(simulator, 2 * MINUTE)
+    assert [value(simulator.page(), "vllm:num_requests_running", engine=rank) for rank in "01"] == [10, 0]
+
+
+def test_a_rank_that_is_gone_is_not_on_the_page_and_comes_back() -> None:
+    simulator = play(BUSY, server=Server(data_parallel_size=2), faults=(RankGone(at=MINUTE, duration=MINUTE),))
+    pages = []
+    for offset in (55 * SECOND, 65 * SECOND, 3 * MINUTE):
+        at(simulator, offset)
+        pages.append('engine="1"' in simulator.page())
+    assert pages == [True, False, True]
+
+
+def test_one_that_counts_aborts_counts_each_once() -> None:
+    phase = replace(BUSY, duration=MINUTE, clients=24, timeout=2 * SECOND)
+    simulator = play(phase, server=Server(counts_aborts=True))
+    at(simulator, 2 * MINUTE)
+    page = simulator.page()
+    aborted = value(page, "vllm:request_success_total", finished_reason="abort")
+    assert 0 < aborted == value(page, "http_requests_total", status="2xx") - at(simulator, 2 * MINUTE).finished

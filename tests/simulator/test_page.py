@@ -136,3 +136,26 @@ def test_numbers_are_written_as_prometheus_client_writes_them(value: float) -> N
     registry = CollectorRegistry()
     Gauge("written", "", registry=registry).set(value)
     assert f"written {number(value)}\n" in generate_latest(registry).decode()
+
+
+def test_two_api_servers_have_no_gauge_before_the_first_request() -> None:
+    page = simulated(TWO_FRONTS, loaded=False)
+    for name in ("num_requests_running", "num_requests_waiting", "kv_cache_usage_perc"):
+        assert f"# TYPE vllm:{name} gauge" in page
+        assert f"\nvllm:{name}{{" not in page
+
+
+@pytest.mark.parametrize("prefix", ["ray_vllm_", "kserve_vllm:"])
+def test_a_platform_renames_everything_of_the_engine(prefix: str) -> None:
+    page = simulated(replace(V1, metric_prefix=prefix), loaded=True)
+    assert f'\n{prefix}num_requests_running{{engine="0",model_name="tiny-llama"}}' in page
+    assert "\nvllm:" not in page
+    assert "\nhttp_requests_total" in page
+
+
+def test_adapters_in_use_are_told_with_the_time_at_which_they_were() -> None:
+    phases = tuple(Phase(at * SECOND, 10 * SECOND, clients=1, lora=name) for at, name in ((0, "a"), (5, "b")))
+    simulator = Simulator(Scenario("lora", MINUTE, replace(V1, max_loras=2), phases))
+    simulator.advance(simulator.start + 8 * SECOND)
+    sets = re.findall(r'lora_requests_info\{max_lora="2",running_lora_adapters="([a-z,]*)"', simulator.page())
+    assert set(sets) >= {"a", "a,b"}
