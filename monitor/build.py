@@ -10,7 +10,7 @@ from monitor.clock import Clock, monotonic_seconds
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.notification import Notifier
-from monitor.embedded import EmbeddedQuery, WindowAppender, longest_reach, wanted_names
+from monitor.embedded import EmbeddedQuery, WindowAppender, keep, wanted_names
 from monitor.expressions import check_expr, check_template, expressions_of
 from monitor.facts import EngineFacts
 from monitor.graphs import GraphPainter, range_of
@@ -121,7 +121,7 @@ class Builder:
 
         Without a journal nothing outlives the process; without `own` rules cannot read the daemon's own metrics.
         """
-        self.window.retention = max(parts.config.storage.retention, longest_reach(parts.expressions))
+        keep(self.window, parts.expressions, parts.config.storage.retention)
         wanted = wanted_names(parts.expressions)
         for loop in parts.loops.values():
             loop.wanted = wanted

@@ -9,7 +9,7 @@ from monitor.model.instant import Duration, Instant
 from monitor.model.labels import EMPTY, METRIC_NAME, Labels
 from monitor.model.matcher import MatchType
 from monitor.model.sample import format_value
-from monitor.promql import Engine, PromqlError, Scalar, Vector, parse
+from monitor.promql import Engine, PromqlError, Scalar, Selector, Vector, parse
 from monitor.rules.errors import RuleError
 from monitor.storage.column import Block, Column
 from monitor.storage.window import Window
@@ -113,15 +113,34 @@ def wanted_names(expressions: Iterable[str]) -> frozenset[str] | None:
     names: set[str] = set()
     for expr in expressions:
         for selector in parse(expr).selectors:
-            name = next(
-                (m.value for m in selector.matchers if m.name == METRIC_NAME and m.type is MatchType.EQUAL), None
-            )
+            name = _name_of(selector)
             if name is None:
                 return None
             names.add(name)
     return frozenset(names)
 
 
-def longest_reach(expressions: Iterable[str]) -> Duration:
-    """Return how far before its evaluation any of `expressions` reads, in milliseconds."""
-    return max((selector.reach for expr in expressions for selector in parse(expr).selectors), default=0)
+def reaches(expressions: Iterable[str]) -> dict[str, Duration]:
+    """
+    Return how far before its evaluation any of `expressions` reads each metric name, in milliseconds.
+
+    Under "" stands what is read by names that are not spelled out.
+    """
+    found: dict[str, Duration] = {}
+    for expr in expressions:
+        for selector in parse(expr).selectors:
+            name = _name_of(selector) or ""
+            found[name] = max(found.get(name, 0), selector.reach)
+    return found
+
+
+def keep(window: Window, expressions: Iterable[str], retention: Duration) -> None:
+    """From here on `window` keeps everything for `retention`, in milliseconds, and what is read back further longer."""
+    found = reaches(expressions)
+    window.retention = max(retention, found.pop("", 0))
+    window.longer = {name: reach for name, reach in found.items() if reach > window.retention}
+
+
+def _name_of(selector: Selector) -> str | None:
+    """Return the metric name that a selector spells out."""
+    return next((m.value for m in selector.matchers if m.name == METRIC_NAME and m.type is MatchType.EQUAL), None)

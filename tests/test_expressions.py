@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitor.embedded import longest_reach, wanted_names
+from monitor.embedded import reaches, wanted_names
 from monitor.expressions import check_expr, expressions_of
 from monitor.model.instant import HOUR, MINUTE
 from monitor.model.labels import Labels
@@ -26,7 +26,7 @@ def alerting(annotation: str) -> AlertingRule:
 def test_what_the_window_must_keep(rule: Rule, names: set[str] | None, reach: int) -> None:
     expressions = list(expressions_of(rule))
     assert wanted_names(expressions) == names
-    assert longest_reach(expressions) == reach
+    assert max(reaches(expressions).values()) == reach
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The window: every series of the last hour or so, in memory, found by label matchers."""
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from monitor.model.instant import HOUR, Duration, Instant
 from monitor.model.labels import METRIC_NAME, Labels
@@ -21,11 +21,13 @@ class Window:
     """
     All series of all writers. Safe to read from any thread; each writer belongs to one thread at a time.
 
-    `retention`: how far back the longest range reaches that anybody reads, in milliseconds.
+    `retention`: how long series are kept, in milliseconds; `longer`: how long those of these names are, because a range
+    reaches that far back. A writer's series share their rows, so what it writes is kept as long as the longest of them.
     """
 
     def __init__(self, retention: Duration = HOUR) -> None:
         self.retention = retention
+        self.longer: Mapping[str, Duration] = {}
         self._lock = threading.Lock()
         self._blocks: dict[Hashable, Block] = {}
         self._ended: set[Hashable] = set()
@@ -90,15 +92,17 @@ class Window:
 
     def prune(self, now: Instant) -> None:
         """Forget what is older than the retention, a little later than it could be."""
-        horizon = now - self.retention
-        latest = horizon - self.retention * _SLACK
+        latest = now - self.retention * (1 + _SLACK)
         with self._lock:
-            due = [
+            old = [
                 (owner, block) for owner, block in self._blocks.items() if block.view[0] and block.view[0][0] < latest
             ]
-        for owner, block in due:
+        for owner, block in old:
+            kept = self._kept(block)
+            if block.view[0][0] >= now - kept * (1 + _SLACK):
+                continue
             # Not under the lock: a writer in the middle of a row may wait for it, and the block for the writer.
-            gone = block.prune(horizon)
+            gone = block.prune(now - kept)
             with self._lock:
                 for column in gone:
                     self._forget(column)
@@ -113,6 +117,12 @@ class Window:
         with self._lock:
             columns = [column for columns in self._by_name.values() for column in columns]
         return len(columns), sum(len(column.view[0]) for column in columns)
+
+    def _kept(self, block: Block) -> Duration:
+        """Return how long the rows of `block` are kept."""
+        if not self.longer or not block.columns:
+            return self.retention
+        return max(self.retention, *(self.longer.get(labels.name, 0) for labels in tuple(block.columns)))
 
     def _adopt(self, column: Column) -> None:
         with self._lock:

@@ -7,9 +7,9 @@ from functools import partial
 from statistics import median
 
 from monitor.clock import monotonic_seconds
-from monitor.embedded import EmbeddedQuery, WindowAppender, longest_reach, wanted_names
+from monitor.embedded import EmbeddedQuery, WindowAppender, keep, wanted_names
 from monitor.expressions import check_expr, check_template
-from monitor.model.instant import SECOND, Instant
+from monitor.model.instant import HOUR, SECOND, Instant
 from monitor.model.labels import Labels
 from monitor.promql import Engine
 from monitor.rules.context import Context
@@ -49,7 +49,8 @@ class Fleet:
 
     def __init__(self, specs: Sequence[RuleGroup]) -> None:
         expressions = [rule.expr for spec in specs for rule in spec.rules]
-        self._window = Window(longest_reach(expressions))
+        self._window = Window()
+        keep(self._window, expressions, HOUR)
         wanted = wanted_names(expressions)
         self._loops = [_loop(self._window, number, wanted) for number in range(_TARGETS)]
         context = Context(EmbeddedQuery(Engine(self._window)), WindowAppender(self._window))

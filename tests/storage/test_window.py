@@ -94,6 +94,21 @@ def test_a_series_that_comes_back_after_it_was_pruned_is_found_again() -> None:
     assert [found.newest(0, 20 * MINUTE) for found in window.select((equal("__name__", "a"),))] == [(20 * MINUTE, 7.0)]
 
 
+def test_what_is_read_further_back_is_kept_longer_and_nothing_else_is() -> None:
+    window = Window(retention=MINUTE)
+    window.longer = {"recorded": HOUR}
+    for minute in range(120):
+        write(window, {"raw": 1.0}, minute * MINUTE, owner="target")
+        write(window, {"recorded": 1.0}, minute * MINUTE, owner="rule")
+        window.prune(minute * MINUTE)
+    raw, recorded = one(window, "raw"), one(window, "recorded")
+    assert raw is not None
+    assert recorded is not None
+    assert len(raw.view[0]) == 2
+    # An eighth more is let come together before it is cut off.
+    assert 60 < len(recorded.view[0]) < 69
+
+
 def test_time_never_runs_backwards_in_storage() -> None:
     window = Window()
     assert write(window, {"a": 1.0}, 10 * SECOND)
