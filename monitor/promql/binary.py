@@ -99,6 +99,10 @@ class FilterWithScalar(WithScalar):
 
     __slots__ = ()
 
+    def keeps(self, left: float, right: float) -> bool:
+        """Say whether an element with these values on its sides stays."""
+        return bool(self._operation(left, right))
+
     def vector(self, run: Run, at: Instant) -> Vector:
         vector, results = self.sides(run, at)
         return vector.kept([index for index, true in enumerate(results) if true])

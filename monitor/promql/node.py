@@ -15,10 +15,11 @@ class Node:
     remember what they made of label sets (see `memo`), but no values.
     """
 
-    __slots__ = ("moving",)
+    __slots__ = ("moving", "parts")
     moving: bool
 
     def __init__(self, *parts: "Node") -> None:
+        self.parts = parts
         self.moving = any(part.moving for part in parts)
 
 

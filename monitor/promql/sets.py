@@ -16,10 +16,11 @@ Sides = tuple[Series, Series]
 class Sieve(VectorNode):
     """`and` and `unless`: elements of the left side by whether the right side has their signature."""
 
-    __slots__ = ("_kept", "_left", "_right")
+    __slots__ = ("_kept", "_left", "_right", "present")
 
     def __init__(self, matching: Matching, left: VectorNode, right: VectorNode, *, present: bool) -> None:
         super().__init__(left, right)
+        self.present = present
         self._left = left
         self._right = right
 
