@@ -57,8 +57,8 @@ class Family:
     `spans` are the versions that have it by engine, `hidden` those that show it only with
     `--show-hidden-metrics-for-version`. `instead` is what to read where it is gone: a name, or an expression.
     `buckets` names its edges (see `buckets.edges`). A `lazy` family of the V0 engine is not on the page before the
-    first request has ended. `condition` is what else the server needs for it, "" for nothing; `v0_condition` is the
-    same for the V0 engine.
+    first request has ended; a `python` one is missing from the page of the Rust front-end. `condition` is what else
+    the server needs for it, "" for nothing; `v0_condition` is the same for the V0 engine.
     """
 
     name: str
@@ -70,6 +70,7 @@ class Family:
     instead: str = ""
     buckets: str = ""
     lazy: bool = False
+    python: bool = False
     condition: str = ""
     v0_condition: str = ""
 
@@ -116,7 +117,7 @@ def _by_metric() -> Mapping[str, Family]:
 
 
 def family_of(metric: str) -> Family | None:
-    """Return the family of a sample's name, whatever its prefix (`ray_vllm_…_bucket`); None of one that is not known."""
+    """Return the family of a sample's name, whatever its prefix (`ray_vllm_…_bucket`), if it is a known one."""
     return _by_metric().get(canonical(metric))
 
 
@@ -130,8 +131,8 @@ def canonical(metric: str) -> str:
 
 def _family(row: Mapping[str, str]) -> Family:
     spans = {engine: parse_span(row[engine.value.lower()]) for engine in Engine}
-    text = {name: "" if row[name] == "-" else row[name] for name in ("instead", "buckets", "lazy", "condition")}
-    condition = text["condition"]
+    text = {name: "" if row[name] == "-" else row[name] for name in ("instead", "buckets", "condition")}
+    condition, flags = text["condition"], row["flags"].split(",")
     return Family(
         row["name"],
         MetricType(row["type"]),
@@ -141,7 +142,8 @@ def _family(row: Mapping[str, str]) -> Family:
         parse_span(row["hidden"]),
         text["instead"],
         text["buckets"],
-        bool(text["lazy"]),
+        "lazy" in flags,
+        "python" in flags,
         "" if condition.startswith(_V0) else condition,
         condition.removeprefix(_V0) if condition.startswith(_V0) else "",
     )
