@@ -1,0 +1,73 @@
+"""Tells stories to both columns, several at once where the machine has the cores."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from monitor.model.instant import Duration
+from monitor.shipped import shipped_rules
+from tests.incidents.play import Played, play
+from tests.incidents.prometheus import PHASES, Prometheus
+from tests.incidents.story import Column, Story
+from tests.incidents.verdict import Foreign, Verdict, judge, judge_foreign
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A story with the verdicts on our rules, and on each foreign rule set by its name."""
+
+    story: Story
+    daemon: Verdict
+    rules: Verdict | None
+    seldom: Verdict | None
+    foreign: dict[str, Foreign]
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """
+    `promtool` is the path of the program, or None: then nobody asks a Prometheus, and foreign rule sets run in ours.
+
+    `phases` are told to Prometheus with the daemon's scrapes; `seldom` also with a scrape every 15 s.
+    """
+
+    promtool: str | None
+    phases: Sequence[Duration] = PHASES
+    seldom: bool = False
+    foreign: Sequence[Path] = ()
+
+    def tell(self, story: Story) -> Told:
+        own = [*shipped_rules(), *map(Path, story.rules)]
+        played = play(story, own, self.foreign)
+        daemon = judge(story, Column.DAEMON, [played.firings])
+        foreign = {path.name: self._foreign(story, played, path) for path in self.foreign}
+        if self.promtool is None:
+            return Told(story, daemon, None, None, foreign)
+        rules = self._rules(Prometheus(self.promtool), played, own, self.phases)
+        every = max(1, 15_000 // story.interval)
+        seldom = self._rules(Prometheus(self.promtool, every), played, own, self.phases) if self.seldom else None
+        return Told(story, daemon, rules, seldom, foreign)
+
+    def _rules(
+        self, prometheus: Prometheus, played: Played, rules: Sequence[Path], phases: Sequence[Duration]
+    ) -> Verdict:
+        with tempfile.TemporaryDirectory(prefix="vllm-monitor-incident-") as folder:
+            fired = [prometheus.watch(played, rules, phase, Path(folder)) for phase in phases]
+        return judge(played.story, Column.RULES, fired)
+
+    def _foreign(self, story: Story, played: Played, path: Path) -> Foreign:
+        if self.promtool is None:
+            return judge_foreign(story, play(story, [path]).firings)
+        with tempfile.TemporaryDirectory(prefix="vllm-monitor-incident-") as folder:
+            return judge_foreign(story, Prometheus(self.promtool).watch(played, [path], 0, Path(folder)))
+
+
+def tell_all(teller: Teller, stories: Iterable[Story], processes: int) -> Iterator[Told]:
+    """Yield the verdicts in the order of the stories."""
+    if processes < 2:
+        yield from map(teller.tell, stories)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(teller.tell, stories)
