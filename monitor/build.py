@@ -81,7 +81,12 @@ class Builder:
         limits = Limits(samples=FACTS_SAMPLES, seconds=FACTS_SECONDS)
         engine = Engine(self.window, limits=limits)
         graphs = Graphs(GraphPainter(range_of(engine), Child()), self.clock.now, self.metrics.count_graph)
-        return Workspace(self.clock.now, facts=EngineFacts(engine), graphs=graphs if self.draws else None)
+        return Workspace(
+            self.clock.now,
+            facts=EngineFacts(engine),
+            graphs=graphs if self.draws else None,
+            refused=self.metrics.count_simplified,
+        )
 
     def build(self, config: Config, old: Parts | None = None, console: "Console | None" = None) -> Parts:
         """

@@ -49,6 +49,11 @@ class Metrics:
             self.notifications_waiting.labels(integration).set(count)
             # From 0 on, so that the first one is an increase.
             self.notifications_dropped.labels(integration)
+            self.messages_simplified.labels(integration)
+
+    def count_simplified(self, integration: str) -> None:
+        """Slack refused the form of a message."""
+        self.messages_simplified.labels(integration).inc()
 
     def count_graph(self, failed: str) -> None:
         """A graph was made for a Slack thread, or `failed` for this reason."""
@@ -107,6 +112,12 @@ class Metrics:
         self.notifications_waiting = Gauge(
             "vllm_monitor_notifications_waiting",
             "Notifications not delivered yet.",
+            ["integration"],
+            registry=registry,
+        )
+        self.messages_simplified = Counter(
+            "vllm_monitor_messages_simplified",
+            "Messages that Slack took only in a simpler form.",
             ["integration"],
             registry=registry,
         )

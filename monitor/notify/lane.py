@@ -16,8 +16,10 @@ log = logging.getLogger(__name__)
 
 FIRST_WAIT: Duration = SECOND
 LONGEST_WAIT: Duration = MINUTE
-# A dead token or channel may be mended by its owner; until then a knock now and then, and no hammering.
-PROBE_WAIT: Duration = 5 * MINUTE
+# What may have been done shows a moment later: a look any sooner would find nothing, and it would be done again.
+DOUBT_WAIT: Duration = 3 * SECOND
+# A dead token or channel may be mended by its owner; until then one knock a minute, whatever waits, and no hammering.
+PROBE_WAIT: Duration = MINUTE
 
 
 @runtime_checkable
@@ -55,7 +57,8 @@ def wait_after(error: NotifyError, attempts: int, jitter: float) -> Duration:
         return error.retry_after
     if not error.retryable:
         return PROBE_WAIT
-    longest = min(LONGEST_WAIT, FIRST_WAIT << min(attempts - 1, 16))
+    doubt = DOUBT_WAIT if error.doubtful else 0
+    longest = min(LONGEST_WAIT, doubt + (FIRST_WAIT << min(attempts - 1, 16)))
     return round(longest * (0.5 + jitter / 2))
 
 
@@ -89,6 +92,8 @@ class Lane:
         self._detour = Detour()
         self._letters: list[Letter] = []
         self._quiet_until: Instant = 0
+        # While something must be mended: when it is found out whether it is.
+        self._knock_at: Instant = 0
         self._moved: Duration = 0
         self._under_way: Letter | None = None
         self._successor: Lane | None = None
@@ -117,7 +122,7 @@ class Lane:
         """Return when the next attempt may be made, or None when the lane is empty."""
         with self.changed:
             earliest = min((self._ready_at(letter) for letter in self._heads()), default=None)
-            return None if earliest is None else max(earliest, self._quiet_until)
+            return None if earliest is None else max(earliest, self._quiet_until, self._knock_at)
 
     def waiting(self) -> int:
         """Return how many letters have yet to be told; what only brings numbers up to date counts when it fails."""
@@ -137,9 +142,12 @@ class Lane:
     def hasten(self, ids: Collection[str], now: Instant) -> int:
         """Let these wait no longer, unless the receiver asked for it; returns how many of them wait here."""
         with self.changed:
+            here = sum(letter.id in ids for letter in self._letters)
+            if here:
+                self._knock_at = 0
             self._change(lambda one: replace(one, not_before=min(one.not_before, now)) if one.id in ids else one)
             self.changed.notify()
-            return sum(letter.id in ids for letter in self._letters)
+            return here
 
     def recall(self, groups: Iterable[str]) -> None:
         """Others have heard of the beginning of these groups, in an earlier life."""
@@ -157,6 +165,7 @@ class Lane:
             self._change(lambda one: replace(one, not_before=one.not_before + by, since=one.since + by))
             self._detour.shift(by)
             self._quiet_until += by
+            self._knock_at += by if self._knock_at else 0
             self._moved += by
             self.changed.notify()
 
@@ -186,7 +195,7 @@ class Lane:
         """Make one attempt if one is due; returns whether one was made."""
         with self.changed:
             due = [one for one in self._heads() if self._ready_at(one) <= now]
-            if not due or now < self._quiet_until:
+            if not due or now < max(self._quiet_until, self._knock_at):
                 return False
             letter = min(due, key=lambda one: one.urgency)
             waiting = [
@@ -202,6 +211,8 @@ class Lane:
             # The clock may have been set during the attempt.
             now += self._moved - moved
             self.note(error, now)
+            if error is None and self._knock_at:
+                self._mended(now)
             if error is not None and not done:
                 self._keep(letter, error, now)
             elif not done:
@@ -258,7 +269,14 @@ class Lane:
         # An Editor knows itself which of its methods must rest.
         if error.retry_after is not None and self._editor is None:
             self.keep_quiet(now + error.retry_after)
+        if not error.retryable:
+            self._knock_at = now + PROBE_WAIT
         self.put_first(again)
+
+    def _mended(self, now: Instant) -> None:
+        """What needed mending works again: what waited for that waits no longer."""
+        self._knock_at = 0
+        self._change(lambda one: replace(one, not_before=min(one.not_before, now)))
 
     def _bury(self, letter: Letter, error: NotifyError, now: Instant) -> None:
         if self._divert is not None and not letter.diverted:

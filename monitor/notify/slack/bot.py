@@ -28,7 +28,7 @@ from monitor.notify.slack.incident import (
     owing,
 )
 from monitor.notify.slack.incidents import RETENTION
-from monitor.notify.slack.pace import EDITS_APART, POST, REFRESHES_APART, UPDATE
+from monitor.notify.slack.pace import EDITS_APART, FLAPS, HOLD_DOWN, POST, REFRESHES_APART, UPDATE
 from monitor.notify.slack.payload import Message
 from monitor.notify.slack.workspace import Workspace
 
@@ -68,6 +68,7 @@ class SlackBot:
         self._policy = policy or Policy()
         self._graphs = graphs
         self._digests = Digests(name, workspace.incidents, self._policy)
+        self._has_simplified = False
 
     def notify(self, notification: Notification) -> None:
         """Bring the message of the incident, and its thread, to what the notification says; raises NotifyError."""
@@ -136,6 +137,9 @@ class SlackBot:
         if digest is not None and not incident.owed:
             return 0
         ready_at = max(post_at, self._edit_at(incident), self._digests.told_alone_at(incident))
+        if notification.is_resolved and incident.is_open and incident.episodes >= FLAPS:
+            # It will fire again, as it did before; that it is over is said when it has been over for a while.
+            ready_at = max(ready_at, notification.now + HOLD_DOWN)
         if notification.reason is Reason.REFRESH and incident.edited_at is not None:
             return max(ready_at, incident.edited_at + REFRESHES_APART)
         return ready_at
@@ -236,9 +240,17 @@ class SlackBot:
     def _draw(self, incident: Incident, send: Callable[[Message], T]) -> T:
         if is_digest(incident):
             incident = assembled(incident, self._incidents.members(self._name, incident.group_key))
-        # Whoever clicks means one incident.
-        buttons = buttons_of(incident) if self._policy.has_buttons and not is_digest(incident) else None
-        return post(*drawn(incident, self._workspace.facts), lambda message: send(with_buttons(message, buttons)))
+        buttons = buttons_of(incident) if self._policy.has_buttons else None
+        external_url = None if self._policy.has_buttons else self._policy.external_url
+        summary, notes = drawn(incident, self._workspace.facts, external_url)
+        return post(summary, notes, lambda message: send(with_buttons(message, buttons)), self._simplified)
+
+    def _simplified(self, error: NotifyError) -> None:
+        self._workspace.refused(self._name)
+        # Once, not for every message: the counter has the rest.
+        level = logging.DEBUG if self._has_simplified else logging.WARNING
+        self._has_simplified = True
+        log.log(level, "messages are simplified: %s", error, extra={"integration": self._name})
 
     def _try(self, incident: Incident, send: Callable[[], Place]) -> Place:
         """Note that a post begins, and unless it may have come about, that it came to nothing."""

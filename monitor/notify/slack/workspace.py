@@ -12,13 +12,14 @@ from monitor.notify.slack.pace import Pace
 
 @dataclass(frozen=True)
 class Workspace:
-    """`now` reads the clock; without `graphs` there are none."""
+    """`now` reads the clock; without `graphs` there are none. `refused` hears of a message whose form was refused."""
 
     now: Callable[[], Instant]
     incidents: Incidents = field(default_factory=Incidents)
     pace: Pace = field(default_factory=Pace)
     facts: Facts = field(default_factory=NoFacts)
     graphs: Graphs | None = None
+    refused: Callable[[str], None] = lambda _: None
 
     def stop(self) -> None:
         """Make no graph any more; everything else has no thread."""

@@ -114,7 +114,8 @@ def test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on(stub: Sl
     assert line.calls == ["postMessage", "history", "update"]
     line.tell(ended(A, line.clock.at))
     line.pass_time(MINUTE)
-    assert headers(line.roots) == ["✅ RESOLVED: vLLM's queue has been long for minutes · llama-3-8b @ a:1"]
+    (header,) = headers(line.roots)
+    assert header.startswith("✅ RESOLVED: vLLM's queue has been long")
 
 
 @pytest.mark.parametrize("fault", DOUBTFUL)
@@ -178,7 +179,8 @@ def test_a_message_that_somebody_deleted_is_posted_anew(stub: SlackStub, line: L
     line.tell(ended(A, line.clock.at))
     line.pass_time(MINUTE)
     assert line.calls == ["postMessage", "update", "postMessage"]
-    assert headers(line.roots) == ["✅ RESOLVED: vLLM's queue has been long for minutes · llama-3-8b @ a:1"]
+    (header,) = headers(line.roots)
+    assert header.startswith("✅ RESOLVED: vLLM's queue has been long")
 
 
 def test_an_answer_that_asks_for_rest_stops_its_method_and_no_other(stub: SlackStub, line: Line) -> None:
@@ -208,7 +210,7 @@ def test_more_than_a_message_a_second_is_not_posted_and_the_worst_comes_first(li
 def test_a_message_that_slack_does_not_like_is_edited_in_plain_words(stub: SlackStub, line: Line) -> None:
     line.tell(A)
     line.pass_time(MINUTE)
-    stub.fail_next(SlackError("invalid_blocks"), method="chat.update")
+    stub.fail_next(SlackError("invalid_blocks"), SlackError("msg_blocks_too_long"), method="chat.update")
     line.tell(ended(A, line.clock.at))
     line.pass_time(MINUTE)
     (root,) = line.roots
@@ -355,7 +357,7 @@ def test_after_an_outage_what_came_and_went_meanwhile_is_one_message(stub: Slack
 def test_what_is_owed_of_an_end_is_said_although_it_fires_again_much_later(stub: SlackStub, line: Line) -> None:
     line.tell(A)
     line.pass_time(MINUTE)
-    stub.fail_next(*[SlackError("token_revoked")] * 8, method="chat.update")
+    stub.fail_next(*[SlackError("token_revoked")] * 35, method="chat.update")
     line.tell(ended(A, line.clock.at))
     line.pass_time(31 * MINUTE)
     line.tell(replace(A, starts_at=line.clock.at))

@@ -155,16 +155,21 @@ def test_a_redirect_is_not_followed_so_no_other_host_sees_the_token(stub: SlackS
 
 @both
 def test_what_slack_refuses_for_its_form_is_said_in_plain_words(stub: SlackStub, make: Make) -> None:
-    stub.fail_next(Answer(400, "invalid_blocks") if make is webhook else SlackError("invalid_blocks"))
+    refusal = Answer(400, "invalid_blocks") if make is webhook else SlackError("invalid_blocks")
+    stub.fail_next(refusal)
     make(stub).notify(NOTE)
-    (message,) = stub.messages
-    assert not message.payload.get("blocks")
-    assert "42 requests waiting" in message.text
+    stub.fail_next(refusal, refusal)
+    make(stub).notify(replace(NOTE, group_key="other"))
+    simple, plain = stub.messages
+    assert [block["type"] for block in simple.payload["blocks"]] == ["section"]
+    assert not simple.payload.get("attachments")
+    assert not plain.payload.get("blocks")
+    assert all("42 requests waiting" in message.text for message in (simple, plain))
 
 
 @both
 def test_a_form_that_is_refused_even_in_plain_words_is_given_up(stub: SlackStub, make: Make) -> None:
-    stub.fail_next(*[Answer(400, "no_text") if make is webhook else SlackError("no_text")] * 2)
+    stub.fail_next(*[Answer(400, "no_text") if make is webhook else SlackError("no_text")] * 3)
     error = failing(make(stub))
     assert error.reason == Reason.MESSAGE
     assert not error.retryable
