@@ -24,7 +24,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "discovery": GROUND,
     "template": GROUND,
     "scrape": EARLY,
-    "probe": EARLY,
+    # A probe goes the way of a scrape: the same deadlines, certificates and keys.
+    "probe": EARLY | {"scrape"},
     "promql": EARLY,
     # Stricter than the order of the parts: rules are handed a query and an appender.
     "rules": GROUND | {"template"},

@@ -67,11 +67,11 @@ class GuardedTlsSocket(ssl.SSLSocket):
         return super().recv_into(buffer, nbytes, flags)
 
 
-def tls_context(*, verify: bool) -> ssl.SSLContext:
-    """Return a context whose sockets are guarded; it trusts what the system trusts."""
+def tls_context(*, verify: bool, system: bool = True) -> ssl.SSLContext:
+    """Return a context whose sockets are guarded; it trusts what the system trusts, unless `system` is false."""
     context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if verify else ssl.CERT_NONE)
     context.sslsocket_class = GuardedTlsSocket
-    if verify:
+    if verify and system:
         context.load_default_certs()
     return context
 

@@ -158,7 +158,7 @@ class _Adapter(HTTPAdapter):
     def __init__(self, deadline: Deadline, tls: TlsConfig, *, secure: bool) -> None:
         self._pool_options: dict[str, Any] = {}
         if secure:
-            self._pool_options["ssl_context"] = tls_context(verify=not tls.insecure_skip_verify)
+            self._pool_options["ssl_context"] = tls_context(verify=not tls.insecure_skip_verify, system=not tls.ca_file)
         if secure and tls.server_name:
             self._pool_options["server_hostname"] = tls.server_name
         self._plain, self._secure = connection_classes(deadline)

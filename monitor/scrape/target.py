@@ -108,7 +108,9 @@ class _Row:
 
 class ScrapeLoop:
     """
-    Scrapes one target. One thread at a time may scrape; anybody may read `health` and `metadata`.
+    Scrapes one target. One thread at a time may scrape; anybody may read `health`, `metadata` and `page`.
+
+    `page` is what was wanted of the last page, an empty one when the last scrape failed.
 
     `wanted` names the metrics to store, as the page names them; None is all. `seconds` is a clock that never steps.
     """
@@ -128,6 +130,7 @@ class ScrapeLoop:
         self.wanted = wanted
         self.health = TargetHealth()
         self.metadata: Mapping[str, Metadata] = {}
+        self.page = Page()
         self._storage = storage
         self._fetch = fetch
         self._is_closed = False
@@ -211,6 +214,7 @@ class ScrapeLoop:
 
     def _write(self, at: Instant, page: Page, result: ScrapeResult) -> int:
         """Write a row, and return how many samples of the page were dropped because of their time."""
+        self.page = page
         report = (float(result.up), result.duration, float(result.scraped), float(result.scraped), float(result.added))
         if not result.up:
             self._block.append(at, self._report, report)

@@ -1,0 +1,181 @@
+"""
+The probes of one target: what is due when, what is known, and the series it becomes.
+
+Three threads meet here: one asks a round of questions, one runs errands that take longer, one writes before the rules
+are evaluated. Each has its own values, which are frozen and replaced whole; nobody waits for anybody.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from monitor.model.instant import MINUTE, Duration, Instant
+from monitor.model.target import Target
+from monitor.probe.options import ERRANDS, ROUND, Probe, ProbeOptions
+from monitor.probe.page import PageFacts
+from monitor.probe.pools import pools_of
+from monitor.probe.questions import Ask, Round, without
+from monitor.probe.readings import NOTHING, Health, Readings
+from monitor.probe.series import Samples, probe_series
+from monitor.scrape.appender import Storage
+from monitor.scrape.errors import Reason
+from monitor.scrape.shape import Page
+from monitor.storage.column import Column
+
+log = logging.getLogger(__name__)
+
+Outcome = Mapping[Probe, Reason | None]
+
+# When to ask again what was not answered.
+RETRY: Duration = MINUTE
+# So many slots without a round, and what it found is no longer said.
+_SLOTS = 3
+# What another process may answer otherwise.
+_OF_THE_PROCESS = (Probe.VERSION, Probe.MODELS, Probe.EXPOSURE)
+_ABSENT = (Health.REFUSED, Health.TIMEOUT, Health.ERROR)
+
+
+class ProbeLoop:
+    """
+    Probes one target. `ask` does a round, `errands` one after the other what takes longer; both never raise.
+
+    `page` returns the newest page of the target, `Page()` when its last scrape failed.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        options: ProbeOptions,
+        storage: Storage,
+        ask: Ask,
+        *,
+        errands: Sequence[Ask] = (),
+        page: Callable[[], Page] = Page,
+    ) -> None:
+        self.target = target
+        self.options = options
+        self.owner = ("probe", target.job, target.url, target.labels)
+        self.errand_key = ("errand", self.owner)
+        self._storage = storage
+        self._ask = ask
+        self._errands = errands
+        self._facts = PageFacts(page)
+        self._block = storage.block(self.owner)
+        self._next: dict[Probe, Instant] = {}
+        self._round, self._round_at = NOTHING, 0
+        self._errand = NOTHING
+        self._found_at: dict[Probe, Instant] = {}
+        self._started: float | None = None
+        self._known: tuple[Readings, Samples] = (NOTHING, [])
+        self._written: Samples = []
+        self._columns: list[Column] = []
+
+    @property
+    def interval(self) -> Duration:
+        return self.options.scrape.scrape_interval
+
+    def probe(self, at: Instant) -> Outcome:
+        """Ask what is due in the slot `at`; returns why each probe failed, None for those that did not."""
+        self._look_for_restart()
+        due = self._due(ROUND, at)
+        found = self._ask(due, self._round)
+        self._settle(due, found, at)
+        self._look_for_absence(self._round.health, found.readings.health)
+        self._round, self._round_at = found.readings, at
+        return found.done
+
+    def has_errands(self, at: Instant) -> bool:
+        return bool(self._errands) and bool(self._due(ERRANDS, at))
+
+    def run_errands(self, at: Instant) -> Outcome:
+        """Do the errands that are due."""
+        due = self._due(ERRANDS, at)
+        done: dict[Probe, Reason | None] = {}
+        for errand in self._errands:
+            found = errand(due, replace(self._errand, models=self._round.models))
+            self._settle(found.done, found, at)
+            self._errand = found.readings
+            self._found_at.update(dict.fromkeys(found.done, at))
+            done.update(found.done)
+        return done
+
+    def samples(self, at: Instant) -> Samples:
+        """Return what is known at `at`, as samples. Safe to call from any thread."""
+        readings = self._readings(at)
+        before, samples = self._known
+        if readings != before:
+            samples = probe_series(readings, self.target)
+            self._known = (readings, samples)
+        return samples
+
+    def write(self, at: Instant) -> None:
+        """Write what is known as of `at`; what is not known any more is stale."""
+        samples = self.samples(at)
+        labels = [labels for labels, _ in samples]
+        if samples is not self._written and labels != [labels for labels, _ in self._written]:
+            self._columns = [self._block.column(labels) for labels in labels]
+        self._written = samples
+        self._block.append(at, self._columns, [value for _, value in samples])
+
+    def stop(self, at: Instant) -> None:
+        """The target is gone, or not probed any more: its series end."""
+        self._storage.end(self.owner, at)
+
+    def take_over(self, old: "ProbeLoop") -> None:
+        """Go on with what `old` knows, which probed the same target in another way and does so no more."""
+        kept = old._round  # noqa: SLF001 - the same class
+        for probe in ROUND:
+            kept = kept if self.options.every(probe) is not None else without(kept, probe)
+        self._round, self._round_at = kept, old._round_at  # noqa: SLF001
+        self._errand, self._found_at = old._errand, dict(old._found_at)  # noqa: SLF001
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much."""
+        self._round_at += by
+        self._found_at = {probe: at + by for probe, at in self._found_at.items()}
+        self._next = {probe: at + by for probe, at in self._next.items()}
+
+    def _readings(self, at: Instant) -> Readings:
+        fresh = at - self._round_at <= _SLOTS * self.interval + self.options.timeout
+        base = self._round if fresh else NOTHING
+        errand = self._errand
+        return replace(
+            base,
+            pools=pools_of(self._facts.configs(), base.models),
+            exposed=errand.exposed if self._is_fresh(Probe.EXPOSURE, at) else (),
+            canary=errand.canary if self._is_fresh(Probe.CANARY, at) else None,
+        )
+
+    def _is_fresh(self, probe: Probe, at: Instant) -> bool:
+        every, found_at = self.options.every(probe), self._found_at.get(probe)
+        return every is not None and found_at is not None and at - found_at <= _SLOTS * max(every, RETRY)
+
+    def _due(self, probes: Collection[Probe], at: Instant) -> set[Probe]:
+        return {probe for probe in probes if self.options.every(probe) is not None and self._next.get(probe, 0) <= at}
+
+    def _settle(self, due: Collection[Probe], found: Round, at: Instant) -> None:
+        """Note when to ask again."""
+        for probe in due:
+            every = self.options.every(probe) or 0
+            if probe in found.settled:
+                self._next[probe] = at + every
+            elif probe in found.done:
+                self._next[probe] = at + max(RETRY, every if found.done[probe] is None else 0)
+
+    def _look_for_restart(self) -> None:
+        """Ask anew when the page is another process's, which may be another version with other flags."""
+        started = self._facts.started()
+        if started is not None and self._started is not None and started != self._started:
+            self._forget(*_OF_THE_PROCESS)
+        self._started = started or self._started
+
+    def _look_for_absence(self, before: Health | None, now: Health | None) -> None:
+        """The same when the process was out of sight: nobody knows what it is that comes back."""
+        if now in _ABSENT:
+            self._forget(Probe.VERSION, Probe.MODELS)
+        elif before in _ABSENT:
+            self._forget(Probe.EXPOSURE)
+
+    def _forget(self, *probes: Probe) -> None:
+        for probe in probes:
+            self._next.pop(probe, None)
