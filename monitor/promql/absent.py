@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from monitor.model.instant import Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import Matcher, MatchType
+from monitor.promql.frame import Frame, Steps, Value, framed
 from monitor.promql.node import MatrixNode, Node, VectorNode
 from monitor.promql.range_selector import RangeSelector
 from monitor.promql.run import Run
@@ -28,6 +29,15 @@ class Absent(VectorNode):
         else:
             there = any(values for _, values in self._of.matrix(run, at).points)
         return NOTHING if there else self._missing
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        if not isinstance(self._of, VectorNode):
+            return super().frame(run, steps)
+        columns = self._of.frame(run, steps).columns
+        missing: list[Value] = [1.0] * len(steps.times)
+        for column in columns:
+            missing = [one if value is None else None for one, value in zip(missing, column, strict=True)]
+        return framed(self._missing.series, [missing])
 
 
 def sought(node: Node) -> Labels:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from monitor.model.instant import Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.promql import sums
+from monitor.promql.frame import EMPTY_FRAME, Frame, Steps, Value
 from monitor.promql.lex import Position
 from monitor.promql.memo import Memo
 from monitor.promql.node import ScalarNode, VectorNode
@@ -103,6 +104,19 @@ class Aggregation(VectorNode):
         series, groups = self._groups.of(vector.series)
         aggregator, values = self._aggregator, vector.values
         return Vector(series, [aggregator([values[k] for k in members]) for members in groups])
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, aggregator = self._of.frame(run, steps), self._aggregator
+        if not of.series:
+            return EMPTY_FRAME
+        series, groups = self._groups.of(of.series)
+        return Frame(series, [_along(aggregator, [of.columns[k] for k in members]) for members in groups])
+
+
+def _along(aggregator: Aggregator, columns: Sequence[Sequence[Value]]) -> list[Value]:
+    """Return the aggregate of those of `columns` that are there, at each time."""
+    rows = ([value for value in row if value is not None] for row in zip(*columns, strict=True))
+    return [aggregator(row) if row else None for row in rows]
 
 
 class Quantile(VectorNode):

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 from monitor.model.instant import Instant
 from monitor.promql.arithmetic import Operation
+from monitor.promql.error import PromqlError
+from monitor.promql.frame import EMPTY_FRAME, Frame, NotColumnar, Steps, Value, framed
 from monitor.promql.matching import Matching, Pairs, pair
 from monitor.promql.memo import Memo
 from monitor.promql.names import Unnamed, check_distinct
@@ -29,6 +31,11 @@ class Negation(VectorNode):
         series = self._names.of(vector.series)
         return Vector(series, [-value for value in vector.values])
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of = self._of.frame(run, steps)
+        columns = [[None if value is None else -value for value in column] for column in of.columns]
+        return self._names.frame(of.series, columns)
+
 
 class ScalarNegation(ScalarNode):
     __slots__ = ("_of",)
@@ -39,6 +46,9 @@ class ScalarNegation(ScalarNode):
 
     def value(self, run: Run, at: Instant) -> float:
         return -self._of.value(run, at)
+
+    def values(self, run: Run, steps: Steps) -> Sequence[float]:
+        return [-value for value in self._of.values(run, steps)]
 
 
 class ScalarBinary(ScalarNode):
@@ -54,6 +64,10 @@ class ScalarBinary(ScalarNode):
 
     def value(self, run: Run, at: Instant) -> float:
         return float(self._operation(self._left.value(run, at), self._right.value(run, at)))
+
+    def values(self, run: Run, steps: Steps) -> Sequence[float]:
+        sides = zip(self._left.values(run, steps), self._right.values(run, steps), strict=True)
+        return [float(self._operation(left, right)) for left, right in sides]
 
 
 class WithScalar(VectorNode):
@@ -83,6 +97,21 @@ class WithScalar(VectorNode):
         vector, results = self.sides(run, at)
         return Vector(self._names.of(vector.series), results)
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, results = self.side_columns(run, steps)
+        return self._names.frame(of.series, results)
+
+    def side_columns(self, run: Run, steps: Steps) -> tuple[Frame, list[list[Value]]]:
+        """Return the frame of the vector, and the results of the operation."""
+        operation, left, right = self._operation, self._left, self._right
+        if isinstance(left, VectorNode) and isinstance(right, ScalarNode):
+            frame, scalars = left.frame(run, steps), right.values(run, steps)
+            return frame, [meet(operation, column, scalars) for column in frame.columns]
+        assert isinstance(left, ScalarNode)  # noqa: S101 - tells the type checker what the builder ensures
+        assert isinstance(right, VectorNode)  # noqa: S101 - the same
+        scalars, frame = left.values(run, steps), right.frame(run, steps)
+        return frame, [meet(operation, scalars, column) for column in frame.columns]
+
 
 class BoolWithScalar(WithScalar):
     """A comparison with `bool`: 0 or 1."""
@@ -92,6 +121,10 @@ class BoolWithScalar(WithScalar):
     def vector(self, run: Run, at: Instant) -> Vector:
         vector, results = self.sides(run, at)
         return Vector(self._names.of(vector.series), [1.0 if true else 0.0 for true in results])
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, results = self.side_columns(run, steps)
+        return self._names.frame(of.series, [_bools(column) for column in results])
 
 
 class FilterWithScalar(WithScalar):
@@ -106,6 +139,26 @@ class FilterWithScalar(WithScalar):
     def vector(self, run: Run, at: Instant) -> Vector:
         vector, results = self.sides(run, at)
         return vector.kept([index for index, true in enumerate(results) if true])
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, results = self.side_columns(run, steps)
+        pairs = zip(of.columns, results, strict=True)
+        return framed(of.series, [_kept(column, result) for column, result in pairs])
+
+
+def meet(operation: Callable[[float, float], float], left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+    """Return the results at the times when both sides are there."""
+    return [
+        None if one is None or other is None else operation(one, other) for one, other in zip(left, right, strict=True)
+    ]
+
+
+def _bools(results: Sequence[Value]) -> list[Value]:
+    return [None if true is None else 1.0 if true else 0.0 for true in results]
+
+
+def _kept(values: Sequence[Value], results: Sequence[Value]) -> list[Value]:
+    return [value if true else None for value, true in zip(values, results, strict=True)]
 
 
 class BetweenVectors(VectorNode):
@@ -141,6 +194,29 @@ class BetweenVectors(VectorNode):
         pairs, _, _, results = met
         return self._checked(pairs, Vector(pairs.result, results))
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        met = self._meet_columns(run, steps)
+        if met is None:
+            return EMPTY_FRAME
+        pairs, _, results = met
+        return framed(pairs.result, results)
+
+    def _meet_columns(self, run: Run, steps: Steps) -> tuple[Pairs, list[Sequence[Value]], list[list[Value]]] | None:
+        """Return the pairs, the columns on the left, and the results."""
+        left, right = self._left.frame(run, steps), self._right.frame(run, steps)
+        if not left.series or not right.series:
+            return None
+        try:
+            pairs = self._pairs.of((left.series, right.series))
+        except PromqlError as err:
+            # Two that meet the same one: perhaps never at the same time.
+            raise NotColumnar from err
+        if not pairs.unique:
+            raise NotColumnar
+        lefts = [left.columns[k] for k in pairs.left]
+        both = zip(lefts, pairs.right, strict=True)
+        return pairs, lefts, [meet(self._operation, column, right.columns[k]) for column, k in both]
+
     def _checked(self, pairs: Pairs, vector: Vector) -> Vector:
         if not pairs.unique:
             check_distinct(vector.series)
@@ -159,6 +235,13 @@ class BoolBetweenVectors(BetweenVectors):
         pairs, _, _, results = met
         return self._checked(pairs, Vector(pairs.result, [1.0 if true else 0.0 for true in results]))
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        met = self._meet_columns(run, steps)
+        if met is None:
+            return EMPTY_FRAME
+        pairs, _, results = met
+        return framed(pairs.result, [_bools(column) for column in results])
+
 
 class FilterBetweenVectors(BetweenVectors):
     """A comparison that filters: the left value stays."""
@@ -173,3 +256,11 @@ class FilterBetweenVectors(BetweenVectors):
         pairs, lefts, _, results = met
         kept = Vector(pairs.result, lefts).kept([index for index, true in enumerate(results) if true])
         return self._checked(pairs, kept)
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        met = self._meet_columns(run, steps)
+        if met is None:
+            return EMPTY_FRAME
+        pairs, lefts, results = met
+        both = zip(lefts, results, strict=True)
+        return framed(pairs.result, [_kept(column, result) for column, result in both])

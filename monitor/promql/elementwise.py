@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from monitor.model.instant import Instant
+from monitor.promql.frame import Frame, Steps, framed
 from monitor.promql.mathematics import to_nearest
 from monitor.promql.names import Unnamed
 from monitor.promql.node import ScalarNode, VectorNode
@@ -27,6 +28,11 @@ class Elementwise(VectorNode):
         vector = self._of.vector(run, at)
         return Vector(self._names.of(vector.series), list(map(self._function, vector.values)))
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, function = self._of.frame(run, steps), self._function
+        columns = [[None if value is None else function(value) for value in column] for column in of.columns]
+        return self._names.frame(of.series, columns)
+
 
 class Round(VectorNode):
     """`round(v, to_nearest)`."""
@@ -42,6 +48,14 @@ class Round(VectorNode):
     def vector(self, run: Run, at: Instant) -> Vector:
         vector, nearest = self._of.vector(run, at), self._nearest.value(run, at)
         return Vector(self._names.of(vector.series), [to_nearest(value, nearest) for value in vector.values])
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, nearest = self._of.frame(run, steps), self._nearest.values(run, steps)
+        columns = [
+            [None if value is None else to_nearest(value, unit) for value, unit in zip(column, nearest, strict=True)]
+            for column in of.columns
+        ]
+        return self._names.frame(of.series, columns)
 
 
 class Clamp(VectorNode):
@@ -65,6 +79,19 @@ class Clamp(VectorNode):
         if low > high:
             return NOTHING
         return Vector(self._names.of(vector.series), [clamped(value, low, high) for value in vector.values])
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of = self._of.frame(run, steps)
+        bounds = list(zip(self._low.values(run, steps), self._high.values(run, steps), strict=True))
+        columns = [
+            [
+                None if value is None or low > high else clamped(value, low, high)
+                for value, (low, high) in zip(column, bounds, strict=True)
+            ]
+            for column in of.columns
+        ]
+        kept = framed(of.series, columns)
+        return self._names.frame(kept.series, kept.columns)
 
 
 def clamped(value: float, low: float, high: float) -> float:

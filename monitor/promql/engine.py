@@ -1,12 +1,14 @@
 """Evaluation of plans, at one time or at the steps of a range."""
 
 from collections.abc import Callable
+from math import inf
 
 from monitor.clock import monotonic_seconds
 from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.model.labels import EMPTY
 from monitor.promql import result
 from monitor.promql.error import ErrorKind, PromqlError, refused
+from monitor.promql.frame import Frame, NotColumnar, Steps
 from monitor.promql.node import MatrixNode, Node, ScalarNode, StringNode, VectorNode
 from monitor.promql.plan import Plan
 from monitor.promql.result import Result, Series
@@ -58,6 +60,30 @@ class Engine:
             )
         run = self._run(start, end, step)
         return _result(run, _guarded(lambda: _range(plan.root, run)))
+
+    def frame(self, plan: Plan, steps: Steps) -> Frame | None:
+        """
+        Return what `instant` returns at each of the times, column by column, or None where it must be asked for each.
+
+        None also for an expression of which any of the times would be an error. There are no limits: this is for who
+        replays.
+        """
+        run = Run(
+            self._storage,
+            start=0,
+            end=0,
+            step=0,
+            lookback=self._lookback,
+            subquery_step=self._subquery_step,
+            limits=Limits(samples=2**62, points=2**62, seconds=inf),
+            now=self._now,
+        )
+        try:
+            if isinstance(plan.root, ScalarNode):
+                return Frame((EMPTY,), [plan.root.values(run, steps)])
+            return plan.root.frame(run, steps) if isinstance(plan.root, VectorNode) else None
+        except (NotColumnar, PromqlError, ArithmeticError):
+            return None
 
     def _run(self, start: Instant, end: Instant, step: Duration) -> Run:
         return Run(

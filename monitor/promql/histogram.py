@@ -1,11 +1,15 @@
 """histogram_quantile and histogram_fraction on classic histograms."""
 
 import math
+from collections.abc import Sequence
 
 from monitor.model.instant import Instant
 from monitor.model.labels import BUCKET, METRIC_NAME, Labels, quoted
-from monitor.promql.buckets import Histograms, fraction, histograms, quantile, rising
+from monitor.promql.buckets import Histogram, Histograms, fraction, histograms, quantile, rising
+from monitor.promql.error import PromqlError
+from monitor.promql.frame import Frame, NotColumnar, Steps, Value, framed
 from monitor.promql.lex import Position
+from monitor.promql.literal import Number
 from monitor.promql.memo import Memo
 from monitor.promql.names import check_distinct
 from monitor.promql.node import ScalarNode, VectorNode
@@ -65,6 +69,17 @@ class HistogramQuantile(HistogramNode):
         results = [self._one(run, q, found, index, vector) for index in range(len(found.labels))]
         return Vector(found.labels, results)
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        q = self._q
+        if not isinstance(q, Number) or not 0 <= q.number <= 1:
+            return super().frame(run, steps)
+        of = self._of.frame(run, steps)
+        try:
+            found = self._histograms.of(of.series)
+        except PromqlError as err:
+            raise NotColumnar from err
+        return framed(found.labels, [_along(q.number, one, of.columns) for one in found.histograms])
+
     def _one(self, run: Run, q: float, found: Histograms, index: int, vector: Vector) -> float:
         if not 0 <= q <= 1:
             return math.nan if q != q else math.copysign(math.inf, q)  # noqa: PLR0124 - NaN
@@ -80,6 +95,30 @@ class HistogramQuantile(HistogramNode):
                 self._position,
             )
         return quantile(q, histogram.bounds, counts)
+
+
+def _along(q: float, histogram: Histogram, columns: Sequence[Sequence[Value]]) -> list[Value]:
+    """Return the quantile at each time. Raises NotColumnar when at one of them not all buckets are there."""
+    if any(len(some) > 1 for some in histogram.members):
+        raise NotColumnar
+    buckets = [columns[some[0]] for some in histogram.members]
+    if len({column.count(None) for column in buckets}) > 1:
+        raise NotColumnar
+    return [_of_row(q, histogram.bounds, row) for row in zip(*buckets, strict=True)]
+
+
+def _of_row(q: float, bounds: Sequence[float], row: Sequence[Value]) -> Value:
+    counts = [count for count in row if count is not None]
+    if len(counts) < len(row):
+        if counts:
+            raise NotColumnar
+        return None
+    if bounds[-1] != math.inf:
+        return math.nan
+    # Without anything observed the answer is the same, and quicker.
+    if any(counts):
+        rising(counts)
+    return quantile(q, bounds, counts)
 
 
 class HistogramFraction(HistogramNode):

@@ -6,6 +6,8 @@ from typing import Any
 
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
+from monitor.promql.error import PromqlError
+from monitor.promql.frame import Frame, NotColumnar, Steps
 from monitor.promql.memo import Memo
 from monitor.promql.names import check_distinct
 from monitor.promql.node import VectorNode
@@ -32,6 +34,13 @@ class Relabel(VectorNode):
     def vector(self, run: Run, at: Instant) -> Vector:
         vector = self._of.vector(run, at)
         return Vector(self._series.of(vector.series), vector.values)
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of = self._of.frame(run, steps)
+        try:
+            return Frame(self._series.of(of.series), of.columns)
+        except PromqlError as err:
+            raise NotColumnar from err
 
 
 def replace(to: str, template: str, source: str, pattern: Any) -> Callable[[Labels], Labels]:

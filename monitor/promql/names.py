@@ -1,7 +1,10 @@
 """Dropping the metric name from a set of series."""
 
+from collections.abc import Sequence
+
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.promql.error import PromqlError
+from monitor.promql.frame import Frame, Value, merged
 from monitor.promql.memo import Memo
 from monitor.promql.vector import Series
 
@@ -35,3 +38,10 @@ class Unnamed(Memo[Series, Series]):
 
     def __init__(self) -> None:
         super().__init__(without_names)
+
+    def frame(self, series: Series, columns: Sequence[Sequence[Value]]) -> Frame:
+        """Return the columns under their labels without names. Raises NotColumnar when two of them meet."""
+        try:
+            return Frame(self.of(series), columns)
+        except PromqlError:
+            return merged([unnamed(labels) for labels in series], columns)

@@ -1,8 +1,10 @@
 """The nodes of a plan: what each kind promises to the one above it."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from monitor.model.instant import Instant
+from monitor.promql.frame import Frame, NotColumnar, Steps, columns_of
 from monitor.promql.run import Run
 from monitor.promql.vector import Matrix, Vector
 
@@ -30,6 +32,12 @@ class ScalarNode(Node, ABC):
     def value(self, run: Run, at: Instant) -> float:
         """Return the scalar at one time."""
 
+    def values(self, run: Run, steps: Steps) -> Sequence[float]:
+        """Return the scalar at each of the times. Raises PromqlError, and NotColumnar."""
+        if steps.unseen:
+            raise NotColumnar
+        return [self.value(run, at) for at in steps.times]
+
 
 class StringNode(Node):
     __slots__ = ("text",)
@@ -45,6 +53,16 @@ class VectorNode(Node, ABC):
     @abstractmethod
     def vector(self, run: Run, at: Instant) -> Vector:
         """Return the instant vector at one time. Raises PromqlError."""
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        """
+        Return the instant vectors at all the times: a kind of node that can do it in one go does.
+
+        Raises NotColumnar, and PromqlError where any of them would.
+        """
+        if steps.unseen:
+            raise NotColumnar
+        return columns_of([self.vector(run, at) for at in steps.times])
 
 
 class MatrixNode(Node, ABC):

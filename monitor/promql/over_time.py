@@ -11,13 +11,18 @@ from math import isnan
 
 from monitor.model.instant import Instant
 from monitor.promql import sums
+from monitor.promql.frame import Frame, Steps, Value, framed
 from monitor.promql.lex import Position
+from monitor.promql.literal import Number
 from monitor.promql.names import Unnamed
 from monitor.promql.node import MatrixNode, ScalarNode, VectorNode
 from monitor.promql.quantile import check_quantile, quantile
+from monitor.promql.range_selector import RangeSelector
+from monitor.promql.rows import Windows
 from monitor.promql.run import Run
 from monitor.promql.selector import present
 from monitor.promql.vector import Vector
+from monitor.storage.column import Column
 
 Over = Callable[[Sequence[Instant], Sequence[float]], float | None]
 
@@ -145,6 +150,30 @@ class OverTime(VectorNode):
         series = self._names.of(found.series)
         return Vector(series, found.values)
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, function = self._of, self._function
+        if not isinstance(of, RangeSelector) or of.shift.fixed:
+            return super().frame(run, steps)
+        selected = of.selection.of(run)
+        columns: list[list[Value]] = []
+        for block, some in selected.blocks:
+            windows = steps.windows(block, of.shift.offset, of.range)
+            columns += [_along(function, windows, column) for column in some]
+        found = framed(selected.series, columns)
+        return found if self._names is None else self._names.frame(found.series, found.columns)
+
+
+def _along(function: Over, windows: Windows, column: Column) -> list[Value]:
+    """Return the function of each window."""
+    values = windows.whole(column)
+    if values is not None:
+        return [
+            function(times, values[start:end]) if start < end else None
+            for times, (start, end) in zip(windows.times, windows.spans, strict=True)
+        ]
+    times, values, spans = windows.points(column)
+    return [function(times[start:end], values[start:end]) if start < end else None for start, end in spans]
+
 
 class QuantileOverTime(VectorNode):
     """`quantile_over_time(q, x[5m])`."""
@@ -166,3 +195,16 @@ class QuantileOverTime(VectorNode):
             check_quantile(run, q, self._position)
         series = self._names.of(found.series)
         return Vector(series, found.values)
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, q = self._of, self._q
+        if not isinstance(of, RangeSelector) or of.shift.fixed or not isinstance(q, Number):
+            return super().frame(run, steps)
+        number = q.number
+        selected = of.selection.of(run)
+        columns: list[list[Value]] = []
+        for block, some in selected.blocks:
+            windows = steps.windows(block, of.shift.offset, of.range)
+            columns += [_along(lambda _, values: quantile(number, values), windows, column) for column in some]
+        found = framed(selected.series, columns)
+        return self._names.frame(found.series, found.columns)

@@ -1,6 +1,7 @@
 """The unary plus."""
 
 from monitor.model.instant import Instant
+from monitor.promql.frame import Frame, Steps
 from monitor.promql.node import VectorNode
 from monitor.promql.run import Run
 from monitor.promql.vector import Vector
@@ -17,3 +18,6 @@ class Plus(VectorNode):
 
     def vector(self, run: Run, at: Instant) -> Vector:
         return self._of.vector(run, at)
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        return self._of.frame(run, steps)

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitor.model.instant import Instant
+from monitor.promql.frame import Frame, Steps, Value, framed
 from monitor.promql.lex import Position
 from monitor.promql.memo import Memo
 from monitor.promql.names import Unnamed
 from monitor.promql.node import MatrixNode, VectorNode
 from monitor.promql.range_selector import RangeSelector, block_points
+from monitor.promql.rows import Windows
 from monitor.promql.run import Run
 from monitor.promql.selector import present
 from monitor.promql.vector import Points, Series, Vector
@@ -40,30 +42,35 @@ DELTA = Kind(counter=False, per_second=False)
 class Extrapolation:
     """From the change between the first and the last of `count` samples to the change over `(after, until]`."""
 
-    __slots__ = ("_interval", "_kind", "_seconds", "_tail", "_to_start")
+    __slots__ = ("_kind", "_seconds", "_tail", "interval", "to_start")
 
     def __init__(self, kind: Kind, after: Instant, until: Instant, ends: tuple[Instant, Instant], count: int) -> None:
         first, last = ends
         to_start, to_end = (first - after) / 1000, (until - last) / 1000
-        self._interval = (last - first) / 1000
-        average = self._interval / (count - 1)
+        self.interval = (last - first) / 1000
+        average = self.interval / (count - 1)
         threshold = average * _CLOSE
-        self._to_start = average / 2 if to_start >= threshold else to_start
+        self.to_start = average / 2 if to_start >= threshold else to_start
         self._tail = average / 2 if to_end >= threshold else to_end
         self._seconds = (until - after) / 1000
         self._kind = kind
 
     def change(self, first: float, change: float) -> float:
         """Return the result for a series that starts at `first` and changes by `change`."""
-        to_start, interval = self._to_start, self._interval
+        to_start, interval = self.to_start, self.interval
         if self._kind.counter and change > 0 and first >= 0:
             # A counter was never below zero: it is not extrapolated beyond the point where it would have been.
             to_zero = interval * (first / change)
             to_start = min(to_start, to_zero)
+        return change * self.factor(to_start)
+
+    def factor(self, to_start: float) -> float:
+        """Return what the change between the samples is multiplied by, `to_start` seconds being added before them."""
+        interval = self.interval
         factor = (interval + to_start + self._tail) / interval
         if self._kind.per_second:
             factor /= self._seconds
-        return change * factor
+        return factor
 
 
 def change(kind: Kind, points: Points, after: Instant, until: Instant) -> float | None:
@@ -106,6 +113,20 @@ class Change(VectorNode):
                 )
         return Vector(series, found.values)
 
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        of, kind = self._of, self._kind
+        if not isinstance(of, RangeSelector) or of.shift.fixed:
+            return super().frame(run, steps)
+        selected = of.selection.of(run)
+        columns: list[list[Value]] = []
+        for block, some in selected.blocks:
+            windows = steps.windows(block, of.shift.offset, of.range)
+            untils = [at - of.shift.offset for at in steps.times]
+            along = Along(kind, windows, [(until - of.range, until) for until in untils])
+            columns += [along.column(column) for column in some]
+        found = framed(selected.series, columns)
+        return self._names.frame(found.series, found.columns)
+
     def _changes(self, run: Run, at: Instant) -> Vector:
         node, kind = self._of, self._kind
         if not isinstance(node, RangeSelector):
@@ -118,6 +139,73 @@ class Change(VectorNode):
         for block, columns in selected.blocks:
             changes += block_changes(run, kind, block, columns, (until - node.range, until))
         return present(selected.series, changes)
+
+
+Window = tuple[Instant, Instant]
+# What is the same for all columns that are there in all rows of a window.
+Shared = tuple[int, int, float, float, float, Extrapolation]
+
+
+class Along:
+    """The changes of the columns of one block over many windows, each open at its start."""
+
+    __slots__ = ("_bounds", "_kind", "_shared", "_windows")
+
+    def __init__(self, kind: Kind, windows: Windows, bounds: Sequence[Window]) -> None:
+        self._kind = kind
+        self._windows = windows
+        self._bounds = bounds
+        self._shared: list[Shared | None] = [
+            self._of(start, end, bound) if end - start > 1 else None
+            for (start, end), bound in zip(windows.spans, bounds, strict=True)
+        ]
+
+    def _of(self, start: int, end: int, bound: Window) -> Shared:
+        own = self._windows.own
+        extrapolation = Extrapolation(self._kind, *bound, (own[start], own[end - 1]), end - start)
+        to_start = extrapolation.to_start
+        return start, end - 1, extrapolation.interval, to_start, extrapolation.factor(to_start), extrapolation
+
+    def column(self, column: Column) -> list[Value]:
+        """Return the result of one column at each time."""
+        windows, kind = self._windows, self._kind
+        values = windows.whole(column)
+        if values is None or (kind.counter and not column.counter):
+            times, values, spans = windows.points(column)
+            return [
+                change(kind, (times[start:end], values[start:end]), *bound)
+                for (start, end), bound in zip(spans, self._bounds, strict=True)
+            ]
+        resets = [row - windows.first for row in column.resets if windows.first < row < windows.last]
+        if resets and kind.counter:
+            return [None if one is None else _with_resets(values, resets, one) for one in self._shared]
+        return self._without_resets(values)
+
+    def _without_resets(self, values: Sequence[float]) -> list[Value]:
+        found: list[Value] = []
+        counter = self._kind.counter
+        for one in self._shared:
+            if one is None:
+                found.append(None)
+                continue
+            start, last, interval, to_start, factor, extrapolation = one
+            first = values[start]
+            rise = values[last] - first
+            if rise == 0:
+                found.append(0.0)
+            elif not counter or rise <= 0 or first < 0 or interval * (first / rise) >= to_start:
+                found.append(rise * factor)
+            else:
+                found.append(extrapolation.change(first, rise))
+        return found
+
+
+def _with_resets(values: Sequence[float], resets: Sequence[int], shared: Shared) -> float:
+    start, last, *_, extrapolation = shared
+    rise = values[last] - values[start]
+    for row in resets[bisect_right(resets, start) : bisect_right(resets, last)]:
+        rise += values[row - 1]
+    return extrapolation.change(values[start], rise)
 
 
 def not_counters(series: Series) -> Sequence[str]:

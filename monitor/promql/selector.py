@@ -8,6 +8,7 @@ from enum import Enum, auto
 from monitor.model.instant import Duration, Instant
 from monitor.model.matcher import Matcher
 from monitor.model.sample import is_stale
+from monitor.promql.frame import Frame, Steps, Value, framed
 from monitor.promql.memo import Memo
 from monitor.promql.node import VectorNode
 from monitor.promql.run import Run
@@ -94,6 +95,16 @@ class InstantSelector(VectorNode):
             values += newest(block, columns, until - run.lookback, until)
         run.touch(len(values))
         return present(selected.series, values)
+
+    def frame(self, run: Run, steps: Steps) -> Frame:
+        if self.shift.fixed:
+            return super().frame(run, steps)
+        selected = self.selection.of(run)
+        columns: list[list[Value]] = []
+        for block, some in selected.blocks:
+            rows = steps.rows(block, self.shift.offset, run.lookback)
+            columns += [rows.values(column) for column in some]
+        return framed(selected.series, columns)
 
     def times(self, run: Run, at: Instant) -> Vector:
         """Return the times of the samples, in seconds, in place of their values."""

@@ -10,7 +10,9 @@ instead of shifting them. A reader takes `view` once and works on what it got.
 import threading
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from operator import lt
 
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import Labels
@@ -91,6 +93,38 @@ class Column:
                 self.resets.append(row)
         self.live = True
 
+    def extend(self, row: int, some: "array[float]", last: float) -> float:
+        """
+        Write the rows from `row` on, STALE where the series is missing, and return its last value.
+
+        `last` is its value before, if it is live.
+        """
+        # A sum is the quickest way to see that there is no NaN, and so no marker.
+        if sum(some) != sum(some):
+            return self._extend_with_gaps(row, some, last)
+        if not self.live:
+            self.resume(row, some[0])
+            last = some[0]
+        if self.counter and (some[0] < last or any(map(lt, islice(some, 1, None), some))):
+            falls = map(lt, some, (last, *some))
+            self.resets.extend(row + offset for offset, fell in enumerate(falls) if fell)
+        self.view[0].extend(some)
+        return some[-1]
+
+    def _extend_with_gaps(self, row: int, some: "array[float]", last: float) -> float:
+        for at, value in enumerate(some, row):
+            if is_stale(value):
+                if self.live:
+                    self.end(at, last)
+                continue
+            if not self.live:
+                self.resume(at, value)
+            elif self.counter and value < last:
+                self.resets.append(at)
+            self.view[0].append(value)
+            last = value
+        return last
+
     def prune(self, row: int) -> None:
         """Forget what is before `row`."""
         values, first = self.view
@@ -149,6 +183,23 @@ class Block:
                 return False
             self._append(at, present, values)
         return True
+
+    def extend(self, times: Sequence[Instant], present: Mapping[Column, "array[float]"]) -> None:
+        """
+        Write many rows at once, as so many calls of `append` would; a value is STALE where its column is missing.
+
+        `times` rise, and the first is after the newest row: this is for who replays, not for who scrapes.
+        """
+        with self._writing:
+            row = self.next_row
+            before = dict(zip(self._present, self._lasts, strict=True))
+            for column in before.keys() - present.keys():
+                column.end(row, before[column])
+            lasts = {column: column.extend(row, some, before.get(column, 0.0)) for column, some in present.items()}
+            self._present = [column for column in lasts if column.live]
+            self._lasts = [lasts[column] for column in self._present]
+            self.next_row = row + len(times)
+            self.view[0].extend(times)
 
     def end(self, at: Instant) -> None:
         """All series are over at `at`, or right behind the newest row: each gets a staleness marker."""

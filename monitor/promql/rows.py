@@ -1,0 +1,119 @@
+"""Which rows of a block the times of a frame see, and the values of a column there."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+
+from monitor.model.instant import Duration, Instant
+from monitor.model.sample import is_stale
+from monitor.storage.column import Block, Column
+
+Value = float | None
+_NONE = -1
+
+
+class Rows:
+    """
+    For each time the newest row in the lookback, -1 where there is none.
+
+    `blind`: the row of the very time of evaluation is not there yet.
+    """
+
+    __slots__ = ("_consecutive", "_first", "_last", "_rows")
+
+    def __init__(
+        self, block: Block, times: Sequence[Instant], offset: Duration, lookback: Duration, *, blind: bool
+    ) -> None:
+        own, base = block.view
+        rows: list[int] = []
+        row = bisect_left(own, times[0] - offset) if times else 0
+        count = len(own)
+        for time in times:
+            until = time - offset
+            # `row` is the first that is not seen: those after it are later still.
+            while row < count and (own[row] < until if blind else own[row] <= until):
+                row += 1
+            rows.append(row - 1 + base if row and own[row - 1] > until - lookback else _NONE)
+        self._rows = rows
+        real = [one for one in rows if one != _NONE]
+        self._first, self._last = (real[0], real[-1]) if real else (_NONE, _NONE)
+        self._consecutive = bool(real) and rows == list(range(self._first, self._first + len(rows)))
+
+    def values(self, column: Column) -> list[Value]:
+        """Return the value of the column at each time, None where there is none or a staleness marker."""
+        gaps = column.gaps
+        values, first = column.view
+        end = first + len(values)
+        if self._consecutive and first <= self._first and self._last < end:
+            found: list[Value] = list(values[self._first - first : self._last + 1 - first])
+        else:
+            found = [values[row - first] if first <= row < end else None for row in self._rows]
+        if gaps and bisect_left(gaps, self._first) < bisect_right(gaps, self._last):
+            return [None if value is not None and is_stale(value) else value for value in found]
+        return found
+
+
+class Windows:
+    """For each time `t` the rows in `(t - length, t]`, the offset taken off both."""
+
+    def __init__(
+        self, block: Block, times: Sequence[Instant], offset: Duration, length: Duration, *, blind: bool
+    ) -> None:
+        own, base = block.view
+        starts: list[int] = []
+        ends: list[int] = []
+        count = len(own)
+        start = end = bisect_right(own, times[0] - offset - length) if times else 0
+        for time in times:
+            until = time - offset
+            after = until - length
+            while start < count and own[start] <= after:
+                start += 1
+            end = max(end, start)
+            while end < count and (own[end] < until if blind else own[end] <= until):
+                end += 1
+            starts.append(start)
+            ends.append(end)
+        self.first = starts[0] if starts else 0
+        self.last = ends[-1] if ends else 0
+        # Counted from the first row that any window sees.
+        self.spans = [(start - self.first, end - self.first) for start, end in zip(starts, ends, strict=True)]
+        self.own = own[self.first : self.last]
+        self.first += base
+        self.last += base
+
+    @cached_property
+    def times(self) -> list["array[int]"]:
+        """The times of the rows of each window."""
+        own = self.own
+        return [own[start:end] for start, end in self.spans]
+
+    def whole(self, column: Column) -> list[float] | None:
+        """Return the values of the column in all rows of the windows, or None when it lacks any."""
+        gaps = column.gaps
+        values, first = column.view
+        if first > self.first or self.last - first > len(values):
+            return None
+        if gaps and bisect_left(gaps, self.first) < bisect_left(gaps, self.last):
+            return None
+        return list(values[self.first - first : self.last - first])
+
+    def points(self, column: Column) -> tuple[list[int], list[float], list[tuple[int, int]]]:
+        """
+        Return the times and values of a column that lacks some rows, without markers, and the windows among them.
+
+        A window is a pair of places in them, the second behind its last.
+        """
+        values, first = column.view
+        times: list[int] = []
+        real: list[float] = []
+        # How many there are before each row.
+        before = [0]
+        for row, time in enumerate(self.own, self.first):
+            there = first <= row < first + len(values) and not is_stale(values[row - first])
+            if there:
+                times.append(time)
+                real.append(values[row - first])
+            before.append(len(real))
+        return times, real, [(before[start], before[end]) for start, end in self.spans]
