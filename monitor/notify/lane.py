@@ -16,8 +16,6 @@ log = logging.getLogger(__name__)
 
 FIRST_WAIT: Duration = SECOND
 LONGEST_WAIT: Duration = MINUTE
-# What may have been done shows a moment later: a look any sooner would find nothing, and it would be done again.
-DOUBT_WAIT: Duration = 3 * SECOND
 # A dead token or channel may be mended by its owner; until then one knock a minute, whatever waits, and no hammering.
 PROBE_WAIT: Duration = MINUTE
 
@@ -57,8 +55,7 @@ def wait_after(error: NotifyError, attempts: int, jitter: float) -> Duration:
         return error.retry_after
     if not error.retryable:
         return PROBE_WAIT
-    doubt = DOUBT_WAIT if error.doubtful else 0
-    longest = min(LONGEST_WAIT, doubt + (FIRST_WAIT << min(attempts - 1, 16)))
+    longest = min(LONGEST_WAIT, FIRST_WAIT << min(attempts - 1, 16))
     return round(longest * (0.5 + jitter / 2))
 
 

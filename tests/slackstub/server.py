@@ -31,6 +31,8 @@ class Request:
     payload: Payload
     headers: dict[str, str]
     body: bytes = b""
+    # In seconds of the workspace's clock.
+    at: float = 0.0
 
 
 class Server(ThreadingHTTPServer):
@@ -72,7 +74,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = urlsplit(self.path).path
         name = path.removeprefix(API) if path.startswith(API) else "upload" if path.startswith(UPLOADS) else "webhook"
-        request = Request(name, self._payload(body), {key.lower(): value for key, value in self.headers.items()}, body)
+        headers = {key.lower(): value for key, value in self.headers.items()}
+        request = Request(name, self._payload(body), headers, body, self.server.workspace.seconds())
         with self.server.lock:
             self.server.journal.append(request)
         self.server.workspace.catch_up()

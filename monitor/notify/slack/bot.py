@@ -28,7 +28,7 @@ from monitor.notify.slack.incident import (
     owing,
 )
 from monitor.notify.slack.incidents import RETENTION
-from monitor.notify.slack.pace import EDITS_APART, FLAPS, HOLD_DOWN, POST, REFRESHES_APART, UPDATE
+from monitor.notify.slack.pace import EDITS_APART, FLAPS, HOLD_DOWN, LOOK_AFTER, LOOKS, POST, REFRESHES_APART, UPDATE
 from monitor.notify.slack.payload import Message
 from monitor.notify.slack.workspace import Workspace
 
@@ -99,7 +99,8 @@ class SlackBot:
                 self._settle(key)
         # One that failed may have lost the letter that would have tried again.
         for digest in self._digests.owing():
-            self._settle(digest)
+            if self._look_at(self._incidents.get(digest)) <= self._workspace.now():
+                self._settle(digest)
         told = self._incidents.get(key)
         return told is None or not told.owed
 
@@ -136,6 +137,8 @@ class SlackBot:
             return 0 if needless else max(post_at, self._edit_at(digest))
         if digest is not None and not incident.owed:
             return 0
+        if self._only_edits(incident, notification):
+            post_at = 0
         ready_at = max(post_at, self._edit_at(incident), self._digests.told_alone_at(incident))
         if notification.is_resolved and incident.is_open and incident.episodes >= FLAPS:
             # It will fire again, as it did before; that it is over is said when it has been over for a while.
@@ -144,10 +147,24 @@ class SlackBot:
             return max(ready_at, incident.edited_at + REFRESHES_APART)
         return ready_at
 
+    def _only_edits(self, incident: Incident, told: Notification) -> bool:
+        """Say whether it takes no post to tell it, while nothing may be posted: an edit need not wait for that."""
+        if not incident.stands or self._workspace.pace.held_until(POST) <= told.now:
+            return False
+        actions = [] if incident.told.id == told.id else advance(self._name, incident, told, self._policy)[1]
+        return all(isinstance(action, UpdateRoot) for action in (*incident.owed, *actions))
+
     def _edit_at(self, incident: Incident) -> Instant:
         if not incident.stands:
+            return self._look_at(incident)
+        edit_at = max(self._workspace.pace.free_at(UPDATE), (incident.edited_at or -EDITS_APART) + EDITS_APART)
+        return max(edit_at, self._look_at(incident))
+
+    def _look_at(self, incident: Incident | None) -> Instant:
+        """Return when it may be looked for what may have been posted."""
+        if incident is None or not incident.doubtful:
             return 0
-        return max(self._workspace.pace.free_at(UPDATE), (incident.edited_at or -EDITS_APART) + EDITS_APART)
+        return max(self._workspace.pace.free_at(method) for method in LOOKS)
 
     def _heard(self, incident: Incident | None, told: Notification) -> Incident:
         if incident is not None and told.id and incident.told.id == told.id:
@@ -183,11 +200,9 @@ class SlackBot:
         post_it = partial(self._channel.post, stamp=incident.stamp, thread_ts=thread_ts)
         place = self._try(incident, lambda: self._draw(incident, post_it))
         now = self._workspace.now()
-        # What is owed since has yet to be said, by whoever owes it.
-        self._change(
-            incident,
-            lambda one: replace(_at(one, place), edited_at=now, owed=_without(incident.owed, one.owed)),
-        )
+        # What is owed since has yet to be said, by whoever owes it; a digest shows the worst alone.
+        said = [PostRoot()] if is_digest(incident) else incident.owed
+        self._change(incident, lambda one: replace(_at(one, place), edited_at=now, owed=_without(said, one.owed)))
 
     def _look(self, thread: Place | None, stamp: str) -> Place | None:
         return self._channel.find(stamp) if thread is None else self._channel.find_reply(thread, stamp)
@@ -260,6 +275,9 @@ class SlackBot:
         except NotifyError as err:
             if not err.doubtful:
                 self._note(incident, doubtful=False)
+            else:
+                for method in LOOKS:
+                    self._workspace.pace.hold(method, self._workspace.now() + LOOK_AFTER)
             raise
 
     def _note(self, incident: Incident, **progress: Any) -> Incident:

@@ -12,6 +12,7 @@ from urllib.error import URLError
 from slack_sdk.errors import SlackApiError, SlackClientError, SlackRequestError
 
 from monitor.dispatch.notification import NotifyError
+from monitor.model.instant import from_seconds
 from monitor.notify.failure import Reason, cause, failure, wait
 
 _BY_REASON: dict[Reason, str] = {
@@ -44,6 +45,7 @@ _BY_REASON: dict[Reason, str] = {
 _REASONS = {code: reason for reason, codes in _BY_REASON.items() for code in codes.split()}
 _CODE = re.compile(r"[a-z][a-z0-9_]{1,60}")
 _OK, _TOO_MANY = 200, 429
+_DIGITS = 10
 # The first line whose status is not above the answer's counts; asked when the code is not known.
 _BY_STATUS: tuple[tuple[int, Reason, str], ...] = (
     (500, Reason.AMBIGUOUS, "Slack failed"),
@@ -79,7 +81,9 @@ def answer(status: int, code: str, retry_after: str | None) -> NotifyError:
     `code` is what `code_of` found. Slack's status is 200 for most errors of its Web API: the code decides then.
     """
     if status == _TOO_MANY:
-        return failure(Reason.RATE_LIMITED, "Slack asks for fewer messages (429)", wait(retry_after))
+        return failure(
+            Reason.RATE_LIMITED, f"Slack asks for fewer messages (429){_rest(retry_after)}", wait(retry_after)
+        )
     reason = _REASONS.get(code)
     if reason is not None:
         return failure(reason, f"Slack refused: {code}", wait(retry_after) if reason is Reason.RATE_LIMITED else None)
@@ -87,6 +91,13 @@ def answer(status: int, code: str, retry_after: str | None) -> NotifyError:
         return failure(Reason.UNKNOWN, f"Slack refused, in a word not known here: {code}")
     _, reason, text = next(row for row in _BY_STATUS if row[0] <= max(status, 0))
     return failure(reason, f"{text} (status {status}{', ' + code if code else ''})")
+
+
+def _rest(retry_after: str | None) -> str:
+    """Return how long a rest Slack asked for, where that is longer than anybody rests."""
+    asked = retry_after or ""
+    is_long = asked.isdecimal() and len(asked) < _DIGITS and (wait(asked) or 0) < from_seconds(float(asked))
+    return f", and a rest of {asked} s: it is asked again sooner" if is_long else ""
 
 
 _BY_TYPE: tuple[tuple[type[Exception], Reason, str], ...] = (

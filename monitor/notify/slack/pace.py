@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 
 POST, UPDATE = "chat.postMessage", "chat.update"
+# How a channel, and a thread, are looked into.
+LOOKS = ("conversations.history", "conversations.replies")
+# What may have been done shows a moment later: a look any sooner would find nothing, and it would be done again.
+LOOK_AFTER: Duration = 3 * SECOND
 # Between two edits of one message: who looks at it wants to read it.
 EDITS_APART: Duration = 5 * SECOND
 # The same where nothing but numbers has moved.
@@ -51,6 +55,11 @@ class Pace:
                 return held
             return max(held, self._spent.get(_key(method, channel), 0) - rate.interval * rate.burst)
 
+    def held_until(self, method: str) -> Instant:
+        """Return until when Slack, or doubt, forbids the method; budgets aside."""
+        with self._lock:
+            return self._held.get(method, 0)
+
     def spend(self, method: str, channel: str, now: Instant) -> None:
         """The method is called."""
         rate = _RATES.get(method)
@@ -60,7 +69,7 @@ class Pace:
                 self._spent[key] = max(self._spent.get(key, 0), now) + rate.interval
 
     def hold(self, method: str, until: Instant) -> None:
-        """Slack said not to call the method before `until`."""
+        """The method is not to be called before `until`: Slack said so, or it is too soon for a look."""
         with self._lock:
             self._held[method] = max(self._held.get(method, 0), until)
 

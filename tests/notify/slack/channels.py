@@ -32,6 +32,8 @@ class Line:
     def __post_init__(self) -> None:
         self.workspace = Workspace(self.clock.now)
         self.stub.workspace.seconds = lambda: to_seconds(self.clock.at)
+        # What comes too often is refused, and the judge hears of it.
+        self.stub.workspace.rates.enforced = True
         self.bot = bot_of(self.stub, workspace=self.workspace, timeout=self.timeout, policy=self.policy)
         self.outbox = Outbox({NAME: self.bot}, self.attempts.append, chance=lambda: 1.0)
 
@@ -54,6 +56,10 @@ class Line:
     def calls(self) -> list[str]:
         """The methods called, in order, without the part before the dot."""
         return [request.name.rpartition(".")[2] for request in self.stub.requests]
+
+    def times(self, method: str) -> list[float]:
+        """When a method was called, in seconds since the clock began."""
+        return [one.at - to_seconds(NOW) for one in self.stub.requests if one.name == method]
 
     @property
     def roots(self) -> list[Posted]:

@@ -10,7 +10,7 @@ from monitor.model.instant import MINUTE, SECOND
 from monitor.notify.slack.incident import Policy, PostRoot
 from tests.notify.samples import NOW, ended, queue
 from tests.notify.slack.channels import Line, headers
-from tests.slackstub.faults import Answer, Close, Cut, Fault, Hang, Reset, SlackError, rate_limited
+from tests.slackstub.faults import Answer, Close, Cut, Fault, Hang, Late, Reset, SlackError, rate_limited
 from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
 
@@ -102,6 +102,9 @@ DOUBTFUL = [
     pytest.param(Hang(applied=True), id="silent"),
     pytest.param(Cut(), id="cut off"),
     pytest.param(SlackError("internal_error", applied=True), id="internal error"),
+    pytest.param(SlackError("fatal_error", applied=True), id="fatal error"),
+    pytest.param(Answer(503, "upstream", applied=True), id="503 of a proxy"),
+    pytest.param(Late(3.0), id="late"),
 ]
 
 
@@ -112,6 +115,10 @@ def test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on(stub: Sl
     line.tell(A)
     line.pass_time(MINUTE)
     assert line.calls == ["postMessage", "history", "update"]
+    (looked,) = [request for request in stub.requests if request.name == "conversations.history"]
+    assert looked.payload["include_all_metadata"] == "1"
+    (edited,) = [request for request in stub.requests if request.name == "chat.update"]
+    assert edited.payload["ts"] == line.roots[0].ts
     line.tell(ended(A, line.clock.at))
     line.pass_time(MINUTE)
     (header,) = headers(line.roots)
