@@ -1,14 +1,16 @@
-"""The heartbeat of a daemon at work: what is looked at, and what is counted."""
+"""The heartbeat of a daemon at work: what is looked at, what is counted, and who is told when it fails."""
 
 import logging
+from collections.abc import Callable
 
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.secret import revealed
 from monitor.dispatch.notification import NotifyError
-from monitor.model.instant import Duration, Instant
+from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.notify.heartbeat import Heartbeat, Rhythm, Verdict, judge
 from monitor.notify.secret import Secret
 from monitor.pipeline import Pipeline
+from monitor.stalled import Stalled
 from monitor.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -18,30 +20,50 @@ KEY = "heartbeat"
 
 class Beating:
     """
-    Gives a sign of life at every tick, unless something is wrong.
+    Looks at every tick whether all is well.
 
-    The request is made by a worker: whatever becomes of it, no tick waits for it, and no second one is made beside it.
+    With a `config` it then gives a sign of life. The request is made by a worker: whatever becomes of it, no tick waits
+    for it, and no second one is made beside it. What stands still is told to the receivers as well: `look` is called
+    when the dispatcher has something new.
     """
 
-    def __init__(self, config: HeartbeatConfig, pipeline: Pipeline, workers: Workers) -> None:
-        self.interval: Duration = config.interval
-        self._stuck_after = config.stuck_after
-        self._heartbeat = Heartbeat(Secret(revealed(config.url), config.url_file), config.method)
+    def __init__(
+        self,
+        config: HeartbeatConfig | None,
+        pipeline: Pipeline,
+        workers: Workers,
+        stalled: Stalled,
+        look: Callable[[], None],
+    ) -> None:
+        self.interval: Duration = config.interval if config is not None else MINUTE
+        self._stuck_after = config.stuck_after if config is not None else 5 * MINUTE
+        self._heartbeat = (
+            Heartbeat(Secret(revealed(config.url), config.url_file), config.method) if config is not None else None
+        )
         self._pipeline = pipeline
         self._workers = workers
+        self._stalled = stalled
+        self._look = look
         self._last = Verdict.ALIVE
         self._failed = False
 
     def tick(self, now: Instant) -> None:
-        """Decide, count, and have it sent."""
+        """Decide, count, and have it sent or told."""
         verdict = self._verdict(now)
+        # Who scrapes nothing, because others post their alerts, has nothing that could stand still.
+        if self._pipeline.loops and self._stalled.hear(verdict, now):
+            self._look()
+        if self._heartbeat is not None:
+            self._beat(verdict, self._heartbeat)
+
+    def _beat(self, verdict: Verdict, heartbeat: Heartbeat) -> None:
         if verdict is not self._last:
             level = logging.INFO if verdict is Verdict.ALIVE else logging.ERROR
             log.log(level, "heartbeat goes on" if verdict is Verdict.ALIVE else "no heartbeat", extra={"why": verdict})
         self._last = verdict
         if verdict is not Verdict.ALIVE:
             self._pipeline.metrics.heartbeats_withheld.labels(verdict.value).inc()
-        elif not self._workers.submit(KEY, self._send):
+        elif not self._workers.submit(KEY, lambda: self._send(heartbeat)):
             self._pipeline.metrics.heartbeats_failed.labels("busy").inc()
 
     def _verdict(self, now: Instant) -> Verdict:
@@ -50,11 +72,11 @@ class Beating:
         evaluations = (Rhythm(group.interval, group.last_evaluation) for group in pipeline.manager.groups)
         return judge(scrapes, evaluations, pipeline.outbox.failing_since(), self._stuck_after, now)
 
-    def _send(self) -> None:
+    def _send(self, heartbeat: Heartbeat) -> None:
         metrics = self._pipeline.metrics
         metrics.heartbeats.inc()
         try:
-            self._heartbeat.send()
+            heartbeat.send()
         except NotifyError as err:
             metrics.heartbeats_failed.labels(err.reason).inc()
             # Once, not at every attempt: the counter has the rest.

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from monitor.beating import Beating
 from monitor.build import Parts
@@ -12,6 +12,7 @@ from monitor.interaction import Interaction, Ways
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
 from monitor.notify.slack.workspace import Workspace
 from monitor.pipeline import Pipeline
+from monitor.stalled import Stalled
 from monitor.state import State
 from monitor.timetable import Timetable
 from monitor.web.server import Server
@@ -37,6 +38,7 @@ class Lasting:
     workers: Workers
     workspace: Workspace
     interaction: Interaction
+    probing: Workers = field(default_factory=lambda: Workers(name="probe"))
 
 
 class Running:
@@ -46,8 +48,8 @@ class Running:
         self.lasting = lasting
         self.parts = parts
         self.pipeline = pipeline
-        heartbeat = parts.config.heartbeat
-        self._beating = Beating(heartbeat, pipeline, lasting.workers) if heartbeat is not None else None
+        stalled = Stalled(pipeline.dispatcher, str(parts.config.web.listen))
+        self._beating = Beating(parts.config.heartbeat, pipeline, lasting.workers, stalled, self._look)
         self.timetable = self._timetable()
         pipeline.metrics.ticks_failed.labels(CLOCK)
 
@@ -67,6 +69,13 @@ class Running:
                 loop.stop(now)
             elif successor is not loop:
                 successor.take_over(loop)
+        probers = {prober.owner: prober for prober in self.pipeline.probers}
+        for prober in old.pipeline.probers:
+            follower = probers.get(prober.owner)
+            if follower is None:
+                prober.stop(now)
+            elif follower is not prober:
+                follower.take_over(prober)
         appender = self.parts.appender
         appender.retire(appender.owners - self.parts.manager.owners, now)
 
@@ -100,11 +109,17 @@ class Running:
             stack.callback(self._close_connections)
             stack.callback(lasting.interaction.stop)
             stack.callback(lasting.workers.stop)
+            stack.callback(lasting.probing.stop)
             stack.callback(self.timetable.stop)
 
     def _timetable(self) -> Timetable:
-        escalating = self.lasting.interaction if self.parts.config.slack.has_buttons else None
-        return Timetable(self.pipeline, self.lasting.workers, self._save_window, self._beating, escalating)
+        lasting = self.lasting
+        beating, escalating = self._beating, lasting.interaction
+        return Timetable(self.pipeline, lasting.workers, self._save_window, beating, escalating, lasting.probing)
+
+    def _look(self) -> None:
+        # Of the timetable that runs now: a clock that is set replaces it.
+        self.timetable.look()
 
     def _save_window(self) -> None:
         self.lasting.state.save_window(self.pipeline.window, self.pipeline.clock.now())

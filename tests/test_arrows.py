@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "promql": EARLY,
     # Stricter than the order of the parts: rules are handed a query and an appender.
     "rules": GROUND | {"template"},
+    "sight": {"model", "promql", "rules", "vllm"},
     "dispatch": GROUND,
     "notify": GROUND | {"dispatch"},
     "config": MIDDLE | {"rules", "dispatch", "notify", "shipped", "rulebook"},
@@ -36,7 +37,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "logs": set(),
     "workers": set(),
     "web": MIDDLE | {"rules", "dispatch", "notify"},
-    "jobs": {"model", "scrape", "config"},
+    "jobs": {"model", "scrape", "probe", "config"},
+    "probing": MIDDLE,
     "facts": MIDDLE | {"notify"},
     "charts": MIDDLE,
     "graphs": MIDDLE | {"dispatch", "notify", "charts"},
@@ -47,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "journal": MIDDLE | {"rules", "dispatch", "notify", "codec"},
     "postoffice": GROUND | {"notify", "journal"},
     "state": MIDDLE | {"rules", "dispatch", "notify", "journal", "metrics", "pipeline"},
-    "ownseries": {"model", "embedded"},
+    "ownseries": {"model", "probe", "embedded"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
     "dispatching": MIDDLE | {"config", "dispatch"},
     "reporting": MIDDLE | {"rules", "dispatch", "notify", "metrics", "pipeline"},
@@ -57,7 +59,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clockwatch": GROUND,
     "buttonmetrics": set(),
     "interaction": GROUND | {"config", "dispatch", "notify", "journal", "buttonmetrics"},
-    "beating": MIDDLE | {"config", "dispatch", "notify", "pipeline", "workers"},
+    "stalled": {"model", "dispatch", "notify", "ownseries"},
+    "beating": MIDDLE | {"config", "dispatch", "notify", "pipeline", "workers", "stalled"},
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }
 TOP = ("build", "running", "app", "commands", "cli")

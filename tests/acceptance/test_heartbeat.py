@@ -79,3 +79,5 @@ def test_it_stops_when_the_rules_are_not_evaluated_any_more(tmp_path: Path, vllm
         write(tmp_path, vllm, hook, beat, ENDLESS)
         assert ours.post("/-/reload") == (200, "")
         falls_silent(ours, beat, "no_evaluations")
+        # The receivers are told as well, although no rule can say it.
+        until(lambda: any("VLLMMonitorStalled" in one.body.decode() for one in hook.requests), within=10)
