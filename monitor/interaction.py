@@ -15,6 +15,7 @@ from monitor.config.interactive import InteractiveConfig
 from monitor.config.secret import revealed
 from monitor.dispatch.dispatcher import Delivery, Flush, Integration
 from monitor.dispatch.notification import Reason
+from monitor.dispatch.route import Route
 from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
@@ -29,6 +30,7 @@ from monitor.notify.outbox import Outbox
 from monitor.notify.secret import Secret
 from monitor.notify.slack.incident import Incident
 from monitor.notify.slack.incidents import Incidents
+from monitor.notify.slack.regrouping import close_strays
 from monitor.notify.slack.web_api import WebApi
 
 LOOK_EVERY: Duration = 5 * SECOND
@@ -62,6 +64,7 @@ class Interaction:
         self._desk = Desk(incidents, silences, hooks)
         self._escalator = Escalator(incidents, silences, self._touched, self._pass_on)
         self._ways: Ways | None = None
+        self._route: Route | None = None
         self._signing: Secret | None = None
         self._socket: SocketMode | None = None
         self._socket_identity: tuple[Any, ...] = (None, None, "")
@@ -75,7 +78,7 @@ class Interaction:
 
     def begin(self, config: Config, ways: Ways) -> None:
         """Go over to a configuration whose lanes are at work; what is owed since an earlier life goes into them."""
-        slack, self._ways = config.slack, ways
+        slack, self._ways, self._route = config.slack, ways, config.route
         self._signing = slack.signing
         self._escalator.escalation = slack.escalate.built() if slack.escalate is not None else None
         self._desk.allowed_users = frozenset(slack.allowed_users)
@@ -87,9 +90,11 @@ class Interaction:
         for incident in self._incidents.all():
             if incident.owed:
                 self._touched(incident)
+        self._close_strays(self._clock.now())
 
     def tick(self, now: Instant) -> None:
-        """Do what is due where nobody answered."""
+        """Do what is due where nobody answered, or where nobody will ever say that it is over."""
+        self._close_strays(now)
         self._escalator.look(now)
 
     def signing_secret(self) -> Secret | None:
@@ -129,6 +134,10 @@ class Interaction:
         if token is not None:
             self._socket = SocketMode(token, base_url, self.take_in, self._socket_failed)
             self._socket.start()
+
+    def _close_strays(self, now: Instant) -> None:
+        if self._ways is not None and self._route is not None:
+            close_strays(self._incidents, self._route, self._ways.integrations, now, self._touched)
 
     def _touched(self, incident: Incident) -> None:
         ways = self._ways

@@ -76,11 +76,14 @@ def _notifiers(
 
 def _slack(name: str, slack: SlackConfig, config: Config, workspace: Workspace) -> Notifier:
     if slack.api_url is not None or slack.api_url_file is not None:
-        return SlackWebhook(Secret(revealed(slack.api_url), slack.api_url_file))
+        url = Secret(revealed(slack.api_url), slack.api_url_file)
+        return SlackWebhook(url, facts=workspace.facts, external_url=config.web.external_url)
     token = Secret(revealed(slack.bot_token), slack.bot_token_file)
     api = WebApi(token, config.global_.slack_base_url)
     channel = Channel(api, slack.channel, workspace.pace, workspace.now)
-    policy = Policy(slack.flap_window, slack.digest_above, slack.send_resolved, config.slack.has_buttons)
+    policy = Policy(
+        slack.flap_window, slack.digest_above, slack.send_resolved, config.slack.has_buttons, config.web.external_url
+    )
     return SlackBot(name, channel, workspace, policy, _graphs(name, slack, api, workspace))
 
 

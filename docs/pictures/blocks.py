@@ -63,7 +63,7 @@ def _actions(block: Json, now: Instant) -> str:
 
 
 def _button(element: Json, now: Instant) -> str:
-    _only(element, "type", "text", "action_id", "value", "style", "url")
+    _only(element, "type", "text", "action_id", "value", "style", "url", "accessibility_label")
     return f'<span class="button {escape(element.get("style", ""))}">{_text(element["text"], now)}</span>'
 
 

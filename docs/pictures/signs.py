@@ -11,6 +11,7 @@ _SHAPES = {
     "🔴": '<circle cx="10" cy="10" r="8.500" fill="#dd2e44"/>',
     "🟠": '<circle cx="10" cy="10" r="8.500" fill="#f4900c"/>',
     "🔵": '<circle cx="10" cy="10" r="8.500" fill="#3b7ddd"/>',
+    "⚪": '<circle cx="10" cy="10" r="8.500" fill="#e1e8ed" stroke="#8d8d8d" stroke-width="1"/>',
     "✅": '<rect x="1" y="1" width="18" height="18" rx="4" fill="#2eb67d"/>'
     '<path d="M5 10.500l3.500 3.500L15 6.500" fill="none" stroke="#fff" stroke-width="2.600"/>',
     "👀": '<g fill="#fff" stroke="#333" stroke-width="1"><ellipse cx="5.500" cy="10" rx="4.500" ry="7"/>'

@@ -68,42 +68,52 @@ def rendered(summary: Summary) -> RenderableType:
     if summary.firing and summary.resolved:
         parts.append(Text(f"  {summary.counts}", _QUIET))
     several = len(summary.kinds) > 1
-    parts += [Padding(_kind(kind, summary.now, several=several), (0, 0, 0, 2)) for kind in summary.kinds[:_MOST_KINDS]]
-    if summary.readings.words:
-        heading = "Worst of it" if summary.is_resolved else "Now"
-        parts.append(Text(f"  {heading}: {' · '.join(summary.readings.words)}"))
+    parts += [Padding(_kind(kind, summary, several=several), (0, 0, 0, 2)) for kind in summary.kinds[:_MOST_KINDS]]
     hidden = summary.kinds[_MOST_KINDS:]
     if hidden:
         parts.append(Text(f"  +{len(hidden)} more: {', '.join(kind.name for kind in hidden[:_MOST_CASES])}", _QUIET))
     return Group(*parts, Text())
 
 
-def _kind(kind: Kind, now: Instant, *, several: bool) -> RenderableType:
+def _kind(kind: Kind, summary: Summary, *, several: bool) -> RenderableType:
     style = _RESOLVED_STYLE if kind.resolved else _STYLES[kind.severity]
     parts: list[RenderableType] = []
     if several:
         parts.append(Text(kind.what or kind.name, style))
-    parts += [_case(kind, case, now) for case in kind.cases[:_MOST_CASES]]
+    limit = f"(limit {kind.threshold})" if kind.threshold and len(kind.cases) > 1 else ""
+    if kind.place or limit:
+        parts.append(_joined(Text(kind.place, "bold"), Text(limit)))
+    parts += [_case(kind, case, summary.now) for case in kind.cases[:_MOST_CASES]]
     if len(kind.cases) > _MOST_CASES:
         parts.append(Text(f"+{len(kind.cases) - _MOST_CASES} more", _QUIET))
+    if kind is summary.kinds[0] and summary.readings.words:
+        heading = "Worst of it" if summary.is_resolved else "Now"
+        parts.append(Text(f"{heading}: {' · '.join(summary.readings.words)}"))
     if not kind.resolved:
-        parts += [Text(one_line(text)) for text in (kind.description, kind.remedy) if text]
+        parts += [Text(one_line(text)) for text in (kind.description, _try_first(kind)) if text]
         links = (one_line(kind.runbook), one_line(kind.dashboard))
         parts += [Text(url, f"{_QUIET} underline", overflow="fold") for url in links if url]
     return Group(*parts)
 
 
+def _try_first(kind: Kind) -> str:
+    return f"Try first: {kind.remedy}" if kind.remedy else ""
+
+
 def _case(kind: Kind, case: Case, now: Instant) -> Text:
     style = "green" if case.resolved else _STYLES[kind.severity]
-    limit = f"(limit {kind.threshold})" if kind.threshold else ""
-    reading = Text(" ").join(
-        part
-        for part in (Text(f"was {case.value}" if case.value and case.resolved else case.value, style), Text(limit))
-        if part
-    )
+    alone = len(kind.cases) == 1
+    limit = f"(limit {case.threshold})" if case.threshold and (alone or not kind.threshold) else ""
+    value = f"was {case.value}" if case.value and case.resolved else case.value
+    reading = Text(" ").join(part for part in (Text(value, style), Text(limit)) if part)
     when = (
         Text(f"since {utc_briefly(case.since, now)} ({lasted(case.lasted)})", _QUIET)
         if case.ended is None
         else Text(f"resolved after {lasted(case.lasted)}", "green")
     )
-    return Text("  ").join(part for part in (Text(case.where, "bold"), reading, when) if part)
+    place = case.where if alone else case.brief
+    return _joined(Text(place, "bold"), reading, when)
+
+
+def _joined(*parts: Text) -> Text:
+    return Text("  ").join(part for part in parts if part)

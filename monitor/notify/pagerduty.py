@@ -124,7 +124,7 @@ def _details(notification: Notification, summary: Summary) -> dict[str, Any]:
 
 def _case(kind: Kind, number: int) -> str:
     case = kind.cases[number]
-    limit = f"(limit {kind.threshold})" if kind.threshold else ""
+    limit = f"(limit {case.threshold})" if case.threshold else ""
     when = f"since {rfc3339(case.since)}" if case.ended is None else f"resolved {rfc3339(case.ended)}"
     return shortened(" ".join(part for part in (case.where, case.value, limit, when) if part), _LONGEST_TEXT)
 

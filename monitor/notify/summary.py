@@ -15,6 +15,7 @@ from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import ALERT_NAME, INSTANCE, JOB, Labels
 from monitor.notify.cleanse import cleaned, one_line
+from monitor.notify.moment import lasted
 from monitor.notify.readings import NOTHING, Facts, Readings
 from monitor.notify.severity import SEVERITY, Severity, severity_of, worst
 from monitor.notify.title import Headline, title
@@ -30,6 +31,8 @@ _RUNBOOK = ("runbook_url", "runbook")
 _DASHBOARD = ("dashboard_url", "dashboard")
 _SILENCE = ("silence_url",)
 _FLOOR = re.compile(r"g0\.expr=[^#&]*?(?:%3C|<)(?:%3D|=)?(?:\+|%20|\s)*[-%0-9.eE]+(?:&|#|$)", re.IGNORECASE)
+# How the last line of a description begins that says what to do. The rules that ship have one.
+_TRY_FIRST = "try first:"
 _UNTOLD = frozenset((ALERT_NAME, SEVERITY, JOB, MODEL, INSTANCE))
 _MOST_LABELS = 3
 
@@ -39,12 +42,16 @@ class Case:
     """
     One alert of a kind: where, how bad, since when.
 
+    `brief` is what of the place is not the place of its whole kind. `threshold` is what the value is held against.
     `since` is when the condition was first seen, `fired` when the alert began to fire, `ended` when it resolved.
     """
 
     where: str
+    brief: str
     labels: Labels
+    severity: Severity
     value: str
+    threshold: str
     since: Instant
     fired: Instant
     ended: Instant | None
@@ -57,11 +64,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The alerts of one name: what they say in common, and the cases, the worst first, those that fire before all."""
+    """
+    The alerts of one name: what they say in common, and the cases, the worst first, those that fire before all.
+
+    `place` and `threshold` are those of all cases, or "". `description` does not hold the `remedy`.
+    """
 
     name: str
     severity: Severity
     what: str
+    place: str
     description: str
     threshold: str
     remedy: str
@@ -92,6 +104,8 @@ class Summary:
     `severity` is the worst of the alerts that fire, or of all when nothing fires any more.
     `kinds` are sorted: what fires first, then the worst. `readings` are the numbers of the first case of the first
     kind; of what is over, the worst that they were. `fallback` is empty, or says who should have been told instead.
+    `silence` is a command that silences it all, where nothing better is at hand. `is_digest`: many incidents, told
+    together. `has_moved`: another group tells of what it was about.
     """
 
     headline: Headline
@@ -102,6 +116,9 @@ class Summary:
     now: Instant
     readings: Readings = NOTHING
     fallback: str = ""
+    silence: str = ""
+    is_digest: bool = False
+    has_moved: bool = False
 
     @property
     def title(self) -> str:
@@ -166,19 +183,34 @@ def _name(alert: Alert) -> str:
 def _kind(alerts: Sequence[Alert], now: Instant) -> Kind:
     ordered = sorted(alerts, key=lambda alert: _worst_first(alert, now))
     first = ordered[0]
-    told = _common_names(alerts) | _UNTOLD
+    cases = _cases(ordered, now)
+    thresholds = {case.threshold for case in cases}
+    description, remedy = _advice(first)
     return Kind(
         name=one_line(first.name) or "alert",
         severity=severity_of(first),
         what=one_line(_annotation(first, _WHAT)),
-        description=cleaned(_annotation(first, _DESCRIPTION)).strip(),
-        threshold=one_line(first.annotations.value("threshold")),
-        remedy=cleaned(_annotation(first, _REMEDY)).strip(),
+        place=_place_of_all(ordered),
+        description=description,
+        threshold=cases[0].threshold if len(thresholds) == 1 else "",
+        remedy=remedy,
         runbook=_annotation(first, _RUNBOOK).strip(),
         dashboard=_annotation(first, _DASHBOARD).strip(),
         silence=_annotation(first, _SILENCE).strip(),
-        cases=tuple(_case(alert, told, now) for alert in ordered),
+        cases=cases,
     )
+
+
+def _advice(alert: Alert) -> tuple[str, str]:
+    """Return what an alert means, and what to try first: a description may end with that."""
+    description = cleaned(_annotation(alert, _DESCRIPTION)).strip()
+    remedy = cleaned(_annotation(alert, _REMEDY)).strip()
+    lines = description.split("\n")
+    last = max((at for at, row in enumerate(lines) if row.strip().lower().startswith(_TRY_FIRST)), default=len(lines))
+    found = "\n".join(lines[last:]).strip()[len(_TRY_FIRST) :].strip()
+    if remedy and remedy != found:
+        return description, remedy
+    return "\n".join(lines[:last]).rstrip(), found
 
 
 def _worst_first(alert: Alert, now: Instant) -> tuple[bool, int, float, Instant]:
@@ -215,18 +247,34 @@ def what_of(alert: Alert) -> str:
     return one_line(_annotation(alert, _WHAT)) or one_line(alert.name) or "alert"
 
 
-def _case(alert: Alert, told: frozenset[str], now: Instant) -> Case:
+def _cases(alerts: Sequence[Alert], now: Instant) -> tuple[Case, ...]:
+    told = _common_names(alerts) | _UNTOLD
+    shared = _common_names(alerts)
+    return tuple(_case(alert, told, shared, now) for alert in alerts)
+
+
+def _case(alert: Alert, told: frozenset[str], shared: frozenset[str], now: Instant) -> Case:
     since = since_of(alert)
     ended = alert.ends_at if alert.resolved(now) else None
+    place = where(alert.labels, told)
     return Case(
-        where=where(alert.labels, told),
+        where=place,
+        brief=where(Labels(pair for pair in alert.labels if pair[0] not in shared), told) or place,
         labels=alert.labels,
+        severity=severity_of(alert),
         value=value_of(alert),
+        threshold=one_line(alert.annotations.value("threshold")),
         since=since,
         fired=alert.starts_at,
         ended=ended,
         lasted=max((now if ended is None else ended) - since, 0),
     )
+
+
+def _place_of_all(alerts: Sequence[Alert]) -> str:
+    """Return the model, and the instance, that several alerts share."""
+    shared = _common_names(alerts) & {MODEL, INSTANCE}
+    return where(alerts[0].labels.only(tuple(shared))) if shared else ""
 
 
 def _common_names(alerts: Sequence[Alert]) -> frozenset[str]:
@@ -267,9 +315,15 @@ def _headline(notification: Notification, kinds: Sequence[Kind], severity: Sever
     return Headline(
         status=severity.word if firing else "resolved",
         what=first.what or first.name,
-        number=first.cases[0].value if firing else "",
+        number=first.cases[0].value if firing else f"lasted {lasted(_whole(kinds))}",
         place=place,
         brief_place=one_line(common.value(INSTANCE)) or place,
         count=shown,
         others=(firing or len(notification.alerts)) - shown,
     )
+
+
+def _whole(kinds: Sequence[Kind]) -> Duration:
+    """Return how long it took from the first beginning to the last end."""
+    cases = [case for kind in kinds for case in kind.cases]
+    return max(max(case.since + case.lasted for case in cases) - min(case.since for case in cases), 0)

@@ -62,7 +62,7 @@ def test_hostile_labels_are_shown_and_do_nothing() -> None:
         ({"type": "section", "fields": [TEXT, TEXT]}, "<div><b>text</b></div><div><b>text</b></div>"),
         ({"type": "image", "image_url": "https://example.com/a.png", "alt_text": "<graph>"}, "&lt;graph&gt;"),
         ({"type": "context", "elements": [{"type": "plain_text", "text": "*as it is*"}]}, "*as it is*"),
-        (buttons("incident", acked=False, silenced=True), '<span class="button primary">Acknowledge</span>'),
+        (buttons("incident", acked=False, silenced=True), '<span class="button primary">Ack</span>'),
     ],
 )
 def test_a_block_is_shown(block: dict[str, Any], html: str) -> None:

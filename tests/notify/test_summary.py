@@ -22,11 +22,11 @@ from tests.notify.samples import NOW, down, ended, note, queue
     [
         ([queue()], "WARNING: vLLM's queue has been long for… · 42 requests waiting · 10.0.0.1:8000"),
         ([down()], "CRITICAL: vLLM does not answer · 10.0.0.9:8000"),
-        ([ended(down())], "RESOLVED: vLLM does not answer · 10.0.0.9:8000"),
+        ([ended(down())], "RESOLVED: vLLM does not answer · lasted 1m · 10.0.0.9:8000"),
         ([down(), queue()], "CRITICAL: vLLM does not answer (+1 more)"),
         ([down("a:1"), down("b:1")], "CRITICAL: 2x vLLM does not answer"),
         ([down("a:1"), ended(down("b:1"))], "CRITICAL: vLLM does not answer"),
-        ([ended(down("a:1")), ended(down("b:1"))], "RESOLVED: 2x vLLM does not answer"),
+        ([ended(down("a:1")), ended(down("b:1"))], "RESOLVED: 2x vLLM does not answer · lasted 1m"),
         ([ended(down()), queue()], "WARNING: vLLM's queue has been long for minutes · 42 requests waiting"),
         ([Alert(Labels.of(alertname="X"), EMPTY, NOW)], "WARNING: X"),
     ],

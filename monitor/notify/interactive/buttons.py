@@ -7,10 +7,11 @@ from monitor.notify.slack.incident import Incident
 from monitor.notify.slack.payload import Block, Message
 
 _LABELS = {
-    Button.ACK: "Acknowledge",
-    Button.SILENCE_1H: "Silence 1 h",
-    Button.SILENCE_4H: "Silence 4 h",
-    Button.UNSILENCE: "Unsilence",
+    # Short: all of them stand on one line of a phone. What they leave out is read aloud to those who cannot see it.
+    Button.ACK: ("Ack", "Acknowledge"),
+    Button.SILENCE_1H: ("Silence 1h", "Silence for one hour"),
+    Button.SILENCE_4H: ("4h", "Silence for four hours"),
+    Button.UNSILENCE: ("Unsilence", "End the silence"),
 }
 _BLOCK_ID = "vllm_monitor_buttons"
 
@@ -41,6 +42,8 @@ def with_buttons(message: Message, block: Block | None) -> Message:
 
 
 def _button(button: Button, incident_id: str) -> Block:
-    text = {"type": "plain_text", "text": _LABELS[button], "emoji": False}
+    label, aloud = _LABELS[button]
+    text = {"type": "plain_text", "text": label, "emoji": False}
     element = {"type": "button", "text": text, "action_id": button.action_id, "value": incident_id}
+    element["accessibility_label"] = aloud
     return element | ({"style": "primary"} if button is Button.ACK else {})

@@ -1,19 +1,17 @@
 """What a click comes to. Pure: the same click on the same incident is decided in the same way."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from monitor.dispatch.silence import Silence
+from monitor.model.alert import Alert
 from monitor.model.instant import Instant
-from monitor.model.labels import Labels
-from monitor.model.matcher import Matcher, equal
 from monitor.notify.interactive.click import Button, Click
-from monitor.notify.slack.escape import date, line
+from monitor.notify.silencing import matchers_of, matchers_of_all
+from monitor.notify.slack.escape import date, literal
 from monitor.notify.slack.incident import Incident, Reply, UpdateRoot, owing
 
-# Besides the labels of the group, what a silence is narrowed to where all alerts of the message share it.
-_NARROWING = ("alertname", "model_name", "instance")
 _COMMENT = "from Slack"
 _NAME = 80
 
@@ -45,6 +43,7 @@ class Verdict:
     The outcome, and what the one who clicked alone is told of it ("" when everybody sees it).
 
     `incident` is what the incident becomes. `silence` is to be set, the silence of the id `expires` to be ended.
+    `members` are what those of a digest became.
     """
 
     outcome: Outcome
@@ -52,15 +51,21 @@ class Verdict:
     incident: Incident | None = None
     silence: Silence | None = None
     expires: str = ""
+    members: tuple[Incident, ...] = ()
 
 
 def decide(
-    click: Click, incident: Incident | None, silence: Silence | None, now: Instant, allowed_users: Collection[str]
+    click: Click,
+    incident: Incident | None,
+    silence: Silence | None,
+    now: Instant,
+    allowed_users: Collection[str],
+    members: Sequence[Incident] = (),
 ) -> Verdict:
     """
     Return what becomes of a click. `silence` is the incident's silence, if it is in force.
 
-    Without `allowed_users` everybody in the channel may click.
+    Without `allowed_users` everybody in the channel may click. A digest is about its `members`.
     """
     if allowed_users and click.user_id not in allowed_users:
         return Verdict(Outcome.NOT_ALLOWED, "You are not among those who may use these buttons.")
@@ -72,32 +77,49 @@ def decide(
         return Verdict(Outcome.OVER, "This incident is over already.")
     if click.button is Button.ACK:
         return _ack(click, incident, now)
-    return _silence(click, incident, silence, now)
+    alerts = [alert for member in members for alert in member.told.firing]
+    return _silence(click, incident, silence, _new(click, incident, alerts, now))
 
 
-def matchers_of(incident: Incident) -> tuple[Matcher, ...]:
-    """Return what a silence of the incident matches: its group, and what all its alerts share."""
-    common = incident.told.common_labels
-    narrowing = {name: value for name in _NARROWING if (value := common.value(name))}
-    labels = Labels.of({**narrowing, **incident.told.group_labels.as_dict()})
-    return tuple(equal(name, value) for name, value in labels)
+def followed(member: Incident, digest: Incident, outcome: Outcome) -> Incident:
+    """Return what a member of a digest becomes when its digest became `digest` by a click of this outcome."""
+    after = member
+    if outcome is Outcome.ACKED and member.is_open and member.acked_at is None:
+        after = replace(member, acked_by=digest.acked_by, acked_at=digest.acked_at)
+    elif outcome is Outcome.SILENCED and member.is_open:
+        after = replace(
+            member,
+            silenced_by=digest.silenced_by,
+            silenced_until=digest.silenced_until,
+            silence_id=digest.silence_id,
+        )
+    elif outcome is Outcome.UNSILENCED and member.silence_id:
+        after = unsilenced(member)
+    return owing(after, (UpdateRoot(),)) if after is not member and member.stands else after
 
 
 def _ack(click: Click, incident: Incident, now: Instant) -> Verdict:
     if incident.acked_at is not None:
         when = date(incident.acked_at)
-        return Verdict(Outcome.ALREADY_ACKED, f"Already acknowledged by {line(incident.acked_by, _NAME)}, {when}.")
+        return Verdict(Outcome.ALREADY_ACKED, f"Already acknowledged by {literal(incident.acked_by, _NAME)}, {when}.")
     acked = replace(incident, acked_by=click.user_name, acked_at=now)
     text = f"👀 *Acknowledged* by {_who(click)}, {date(now)}"
     return Verdict(Outcome.ACKED, incident=_owing(acked, click, text))
 
 
-def _silence(click: Click, incident: Incident, silence: Silence | None, now: Instant) -> Verdict:
-    until = now + click.button.silences_for
+def _new(click: Click, incident: Incident, alerts: Sequence[Alert], now: Instant) -> Silence:
+    """Return the silence that a click wants: of an incident, or of the `alerts` of a digest."""
+    matchers = matchers_of_all(alerts) if alerts else matchers_of(incident.told)
+    return Silence("", matchers, now, now + click.button.silences_for, f"{click.user_name} ({click.user_id})", _COMMENT)
+
+
+def _silence(click: Click, incident: Incident, silence: Silence | None, new: Silence) -> Verdict:
+    until = new.ends_at
+    if not new.matchers:
+        return Verdict(Outcome.REFUSED, "These alerts have nothing in common that a silence could match.")
     if silence is not None and silence.ends_at >= until:
-        by, when = line(incident.silenced_by, _NAME), date(silence.ends_at)
+        by, when = literal(incident.silenced_by, _NAME), date(silence.ends_at)
         return Verdict(Outcome.ALREADY_SILENCED, f"Already silenced by {by} until {when}.")
-    new = Silence("", matchers_of(incident), now, until, f"{click.user_name} ({click.user_id})", _COMMENT)
     silenced = replace(incident, silenced_by=click.user_name, silenced_until=until)
     text = f"🔕 *Silenced* by {_who(click)} until {date(until)}"
     ends = silence.id if silence is not None else ""
@@ -122,4 +144,4 @@ def _owing(incident: Incident, click: Click, text: str) -> Incident:
 
 
 def _who(click: Click) -> str:
-    return line(click.user_name, _NAME)
+    return literal(click.user_name, _NAME)

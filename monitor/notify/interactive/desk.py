@@ -3,14 +3,15 @@
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from monitor.dispatch.silence import Silence, SilenceError, SilenceNotFoundError, SilenceState
 from monitor.model.instant import Instant
 from monitor.notify.interactive.click import Click, read
-from monitor.notify.interactive.decide import Outcome, Verdict, decide
+from monitor.notify.interactive.decide import Outcome, Verdict, decide, followed
+from monitor.notify.slack.digest import is_digest
 from monitor.notify.slack.incident import Incident, Key
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ class Shelf(Protocol):
     """The incidents; a change is written before it is seen, and nobody else changes the incident meanwhile."""
 
     def find(self, incident_id: str) -> Incident | None: ...
+
+    def members(self, integration: str, digest: str) -> list[Incident]: ...
 
     def change(self, key: Key, how: Callable[[Incident | None], Incident]) -> Incident: ...
 
@@ -111,11 +114,25 @@ class Desk:
 
         def change(incident: Incident | None) -> Incident:
             current = incident or found
-            verdicts.append(self._carried_out(decide(click, current, self._in_force(current), now, self.allowed_users)))
-            return verdicts[-1].incident or current
+            members = self._incidents.members(current.integration, current.group_key) if is_digest(current) else []
+            silence = self._in_force(current)
+            verdict = self._carried_out(decide(click, current, silence, now, self.allowed_users, members))
+            # The members first: a kill before the digest is written lets the click come again.
+            verdicts.append(replace(verdict, members=self._followed(members, verdict)))
+            return verdict.incident or current
 
         after = self._incidents.change(found.key, change)
         return replace(verdicts[-1], incident=after)
+
+    def _followed(self, members: Sequence[Incident], verdict: Verdict) -> tuple[Incident, ...]:
+        digest = verdict.incident
+        if digest is None or not verdict.outcome.changes:
+            return ()
+
+        def follow(found: Incident) -> Incident:
+            return self._incidents.change(found.key, lambda one: followed(one or found, digest, verdict.outcome))
+
+        return tuple(follow(member) for member in members)
 
     def _carried_out(self, verdict: Verdict) -> Verdict:
         """Set and end the silences of a verdict, and return what became of it."""
@@ -152,7 +169,8 @@ class Desk:
         hooks.counted(outcome)
         log.info("clicked", extra={"button": click.button, "user": click.user_id, "outcome": outcome.value})
         if outcome.changes and verdict.incident is not None:
-            hooks.touched(verdict.incident)
+            for incident in (verdict.incident, *(member for member in verdict.members if member.owed)):
+                hooks.touched(incident)
         if verdict.tell:
             hooks.tell(click, verdict.incident, verdict.tell)
 

@@ -25,7 +25,10 @@ from monitor.notify.slack.incident import (
     owing,
 )
 from monitor.notify.slack.incidents import Incidents
-from monitor.notify.slack.signs import RESOLVED_SIGN, SIGNS
+from monitor.notify.slack.overview import everything, hides_some
+from monitor.notify.slack.replies import listed
+from monitor.notify.slack.signs import RESOLVED_SIGN
+from monitor.notify.summary import summarise
 
 _PREFIX = "digest/"
 # What is new so soon after a digest joins it.
@@ -158,7 +161,14 @@ class Digests:
 def _begun(integration: str, told: Notification, members: Sequence[Incident]) -> Incident:
     since = min(member.opened_at for member in members)
     digest = Incident(integration, told.group_key, f"{told.id}-digest", since, told, alarmed_at=told.now)
-    return owing(replace(digest, resolved_at=_end(members)), (PostRoot(),))
+    return _posting(replace(digest, resolved_at=_end(members)), members)
+
+
+def _posting(digest: Incident, members: Sequence[Incident]) -> Incident:
+    """Return the digest that owes its message, which shows the worst, and its thread a list of all."""
+    summary = summarise(assembled(digest, members).told)
+    rest = (Reply(f"{digest.id}/list", everything(summary)),) if hides_some(summary) else ()
+    return owing(replace(digest, owed=()), (PostRoot(), *rest))
 
 
 def _gone_on(
@@ -167,12 +177,16 @@ def _gone_on(
     resolved_at = _end(members)
     ended = digest.is_open and resolved_at is not None
     digest = replace(digest, told=told, resolved_at=resolved_at)
+    if new:
+        # Whoever took care of it took care of what was.
+        digest = replace(digest, acked_by="", acked_at=None)
     if not digest.stands:
-        return owing(digest, (PostRoot(),))
+        return _posting(digest, members)
     replies = []
     if new:
-        severity = worst(severity_of(alert) for one in new for alert in one.firing)
-        text = f"{SIGNS[severity]} *{len(new)} more*, {len(members)} in all"
+        firing = [alert for one in new for alert in one.firing]
+        severity = worst(severity_of(alert) for alert in firing)
+        text = listed(f"*{len(new)} more*, {len(members)} in all", firing)
         replies.append(Reply(f"{told.id}/more", text, broadcast=severity is Severity.CRITICAL))
     if ended:
         text = f"{RESOLVED_SIGN} *All resolved* after {lasted(max(told.now - digest.opened_at, 0))}"

@@ -6,6 +6,7 @@ everything that mentions, links or formats a date is written between `<` and `>`
 """
 
 import re
+from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
 
 from monitor.model.instant import SECOND, Instant
@@ -16,6 +17,8 @@ _PIECES = re.compile(r"&(?:amp|lt|gt);|.", re.DOTALL)
 _URL_SAFE = "/:?#[]@!$&'()*+,;=%-._~"
 _LONGEST_URL = 1_200
 _FIRST_ASTRAL = 0x10000
+# What marked-up text would not show as it is: a sign of emphasis at the edge of a word, a quotation, an emoji.
+_LIVE = re.compile(r"(?<![A-Za-z0-9_])[*_~]|[*_~](?![A-Za-z0-9_])|^\s*&gt;|:[\w+'-]+:", re.MULTILINE | re.ASCII)
 
 
 def units(text: str) -> int:
@@ -60,8 +63,34 @@ def code(text: str, longest: int) -> str:
     return f"`{inside}`" if inside else ""
 
 
+def literal(text: str, longest: int) -> str:
+    """
+    Return `text` on one line as marked-up text shows it to the letter.
+
+    What would be taken for markup stands in a code span: unlike a text with invisible signs in it, it can be copied.
+    """
+    inside = line(text, longest)
+    return f"`{inside}`" if _LIVE.search(inside) else inside
+
+
+def bold(text: str, longest: int) -> str:
+    """Return `text` on one line, in bold unless it takes a code span to show it."""
+    inside = literal(text, longest)
+    return inside if not inside or inside.startswith("`") else f"*{inside}*"
+
+
+def literal_lines(text: str, longest: int) -> str:
+    """Return `text` as it is, line by line, for marked-up text."""
+    whole = shown(text, longest)
+    return "\n".join(f"`{row}`" if _LIVE.search(row) else row for row in whole.split("\n"))
+
+
 def link(url: str, label: str) -> str:
-    """Return `<url|label>`, or "" when `url` is not one for a browser or is too long to be followed."""
+    """
+    Return `<url|label>`, or "" when `url` is not one for a browser or is too long to be followed.
+
+    Who reads it sits at another machine: one that leads to the reader's own leads nowhere.
+    """
     encoded = quote(url.strip()[:_LONGEST_URL], safe=_URL_SAFE, errors="replace")
     # `&` is escaped inside a link too; `<`, `>` and `|` are percent-encoded.
     escaped = encoded.replace("&", "&amp;")
@@ -71,9 +100,20 @@ def link(url: str, label: str) -> str:
         parts = urlsplit(encoded)
     except ValueError:
         return ""
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts.scheme not in ("http", "https") or not parts.hostname or _is_loopback(parts.hostname):
         return ""
     return f"<{escaped}|{line(label, 75).replace('|', '/')}>"
+
+
+def _is_loopback(host: str) -> bool:
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith((".localhost", ".localdomain")):
+        return True
+    try:
+        address = ip_address(name.partition("%")[0])
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
 
 
 def date(at: Instant, form: str = "{date_short_pretty} {time}") -> str:

@@ -13,6 +13,7 @@ from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.notify.severity import Severity, severity_of, worst
 from monitor.notify.slack.replies import News, words
+from monitor.notify.slack.signs import MOVED_SIGN
 from monitor.notify.summary import is_worse, since_of, value_of
 
 Key = tuple[str, str]  # (integration, group key)
@@ -58,7 +59,8 @@ class Incident:
     anybody was told of, as text and as a number. `resolved_at` is None while something fires.
     `owed` is what has yet to be done, in order; `doubtful`: the first post among it may have been made already.
     `alarmed_at` is since when it waits for somebody's answer, `escalated` how far it went without one.
-    `digest` is the group key of the digest in which it was told first, or "".
+    `digest` is the group key of the digest in which it was told first, or "". `moved`: it is closed, because the routes
+    lead its alerts to another group.
     """
 
     integration: str
@@ -86,6 +88,7 @@ class Incident:
     owed: tuple[Action, ...] = ()
     doubtful: bool = False
     digest: str = ""
+    moved: bool = False
 
     @property
     def key(self) -> Key:
@@ -131,17 +134,21 @@ class Policy:
 
     What fires again within `flap_window` of its end is the same incident. More than `digest_above` new incidents at
     once become one digest. Without `sends_resolved` nobody says that an incident is over. With
-    `has_buttons` somebody hears of clicks.
+    `has_buttons` somebody hears of clicks; else commands reach the daemon at `external_url` ("": nobody said where).
     """
 
     flap_window: Duration = FLAP_WINDOW
     digest_above: int = DIGEST_ABOVE
     sends_resolved: bool = True
     has_buttons: bool = False
+    external_url: str = ""
 
 
 def goes_on(incident: Incident, told: Notification, policy: Policy) -> bool:
     """Say whether `told` is news of this incident, and not the beginning of another one."""
+    if incident.moved:
+        # Words that were on their way when it was closed are about it, and change nothing any more.
+        return incident.resolved_at is None or told.now <= incident.resolved_at
     if incident.resolved_at is not None:
         # A digest has been read and is over; who fires again has a message of its own. But what has yet to be said of
         # the end would never be said.
@@ -158,6 +165,8 @@ def advance(
     """Return the incident as `told` leaves it, and what is to be done."""
     if incident is None or not goes_on(incident, told, policy):
         return _opened(integration, told), (PostRoot(),)
+    if incident.moved:
+        return incident, ()
     news = _news(incident, told)
     refired = news.kind is Reason.FIRST
     moved = _with_peak(
@@ -176,6 +185,17 @@ def advance(
     if not incident.stands:
         return moved, (PostRoot(), *_reply(moved, news))
     return moved, (UpdateRoot(), *_reply(moved, news))
+
+
+def moved_on(incident: Incident, now: Instant) -> Incident:
+    """Return the incident closed: from `now` on its alerts are told under the keys of other groups."""
+    alerts = tuple(alert if alert.resolved(now) else replace(alert, ends_at=now) for alert in incident.told.alerts)
+    told = replace(incident.told, alerts=alerts, now=max(now, incident.told.now), reason=Reason.ALL_RESOLVED)
+    closed = replace(incident, told=told, resolved_at=now, moved=True)
+    if not incident.stands and not incident.doubtful:
+        return replace(closed, owed=())
+    text = f"{MOVED_SIGN} *Moved:* the routes have changed, and what still fires is told in another message"
+    return owing(closed, (UpdateRoot() if incident.stands else PostRoot(), Reply(f"{incident.id}/moved", text)))
 
 
 def owing(incident: Incident, actions: Iterable[Action]) -> Incident:

@@ -8,7 +8,7 @@ from monitor.model.alert import Alert
 from monitor.model.instant import Instant
 from monitor.notify.moment import lasted
 from monitor.notify.severity import severity_of, worst
-from monitor.notify.slack.escape import code, date, line
+from monitor.notify.slack.escape import code, date, literal
 from monitor.notify.slack.signs import RESOLVED_SIGN, SIGNS
 from monitor.notify.summary import value_of, what_of, where
 
@@ -27,7 +27,7 @@ class News:
 def words(news: News, told: Notification, episodes: int, opened_at: Instant, peak: str) -> str:
     """Return the text for the thread, escaped; "" when there is nothing to say."""
     if news.kind is Reason.ALL_RESOLVED:
-        peaked = f" · peak {line(peak, 80)}" if peak else ""
+        peaked = f" · peak {literal(peak, 80)}" if peak else ""
         flapped = f" · fired {episodes} times" if episodes > 1 else ""
         return f"{RESOLVED_SIGN} *Resolved* after {lasted(max(told.now - opened_at, 0))}{peaked}{flapped}"
     lines: list[str] = []
@@ -43,6 +43,11 @@ def words(news: News, told: Notification, episodes: int, opened_at: Instant, pea
     return "\n".join(lines)
 
 
+def listed(heading: str, alerts: Sequence[Alert]) -> str:
+    """Return the heading, with the sign of the worst alert, and below it the worst of the alerts."""
+    return "\n".join(_list(heading, alerts))
+
+
 def _list(heading: str, alerts: Sequence[Alert]) -> list[str]:
     ordered = sorted(alerts, key=lambda alert: severity_of(alert).rank)
     sign = SIGNS[worst(severity_of(alert) for alert in ordered)]
@@ -51,12 +56,12 @@ def _list(heading: str, alerts: Sequence[Alert]) -> list[str]:
 
 
 def _line(alert: Alert) -> str:
-    parts = (line(what_of(alert), 150), line(value_of(alert), 80), code(where(alert.labels), 120))
+    parts = (literal(what_of(alert), 150), literal(value_of(alert), 80), code(where(alert.labels), 120))
     return " · ".join(part for part in parts if part)
 
 
 def _place(alert: Alert) -> str:
-    return code(where(alert.labels), 120) or line(alert.name, 80)
+    return code(where(alert.labels), 120) or literal(alert.name, 80)
 
 
 def _rest(alerts: Sequence[Alert]) -> str:

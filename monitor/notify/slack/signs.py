@@ -1,4 +1,4 @@
-"""One sign and one colour for each severity, and for what is over."""
+"""One sign and one colour for each severity, for what is over, and for what is told elsewhere."""
 
 from monitor.notify.severity import Severity
 
@@ -6,3 +6,5 @@ COLOURS = {Severity.CRITICAL: "#d72b3f", Severity.WARNING: "#e8912d", Severity.I
 RESOLVED_COLOUR = "#2eb67d"
 SIGNS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 RESOLVED_SIGN = "✅"
+MOVED_COLOUR = "#8d8d8d"
+MOVED_SIGN = "⚪"

@@ -1,5 +1,6 @@
 """Posts to an incoming webhook. Its channel is fixed, and nothing it posts can be edited."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.request import Request
 
@@ -8,11 +9,13 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 from monitor.dispatch.notification import Notification
 from monitor.model.instant import SECOND, Duration
 from monitor.notify.failure import Reason, failure
+from monitor.notify.readings import Facts, NoFacts
 from monitor.notify.secret import Secret
+from monitor.notify.silencing import command
 from monitor.notify.slack import classify
 from monitor.notify.slack.degrade import post
 from monitor.notify.slack.payload import Message
-from monitor.notify.summary import summarise
+from monitor.notify.summary import summarise, with_readings
 from monitor.notify.transport import Transport, is_web_address, silent_logger
 
 _OK = 200
@@ -22,16 +25,29 @@ class SlackWebhook:
     """
     A receiver's incoming webhook; the URL is its secret.
 
+    `facts` knows the numbers that decide; `external_url` is where commands reach the daemon ("": nobody said).
     `timeout` is for a whole exchange, in milliseconds.
     """
 
-    def __init__(self, url: Secret, *, timeout: Duration = 10 * SECOND, proxy_from_environment: bool = False) -> None:
+    def __init__(
+        self,
+        url: Secret,
+        *,
+        facts: Facts | None = None,
+        external_url: str = "",
+        timeout: Duration = 10 * SECOND,
+        proxy_from_environment: bool = False,
+    ) -> None:
         self._url = url
+        self._facts = facts or NoFacts()
+        self._external_url = external_url
         self._transport = Transport(timeout, proxy_from_environment=proxy_from_environment)
 
     def notify(self, notification: Notification) -> None:
         """Post the notification; raises NotifyError."""
-        post(summarise(notification), (), self._send)
+        summary = with_readings(summarise(notification), self._facts)
+        # There are no buttons here, whose clicks somebody would hear.
+        post(replace(summary, silence=command(notification, self._external_url)), (), self._send)
 
     def _send(self, message: Message) -> None:
         url = self._url.get()

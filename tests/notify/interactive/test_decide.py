@@ -7,13 +7,14 @@ import pytest
 from monitor.dispatch.silence import Silence
 from monitor.model.instant import HOUR, MINUTE
 from monitor.notify.interactive.click import Button
-from monitor.notify.interactive.decide import Outcome, decide, matchers_of
+from monitor.notify.interactive.decide import Outcome, decide
+from monitor.notify.silencing import matchers_of
 from monitor.notify.slack.incident import Incident, Reply, UpdateRoot
 from tests.notify.interactive.given import ALICE, BOB, click, incident, resolved
 from tests.notify.samples import NOW, down, queue
 
 LATER = NOW + 5 * MINUTE
-SILENCE = Silence("s1", matchers_of(incident()), NOW, NOW + HOUR, "bob", "from Slack")
+SILENCE = Silence("s1", matchers_of(incident().told), NOW, NOW + HOUR, "bob", "from Slack")
 SILENCED = incident(silenced_by="bob", silenced_until=NOW + HOUR, silence_id="s1")
 
 

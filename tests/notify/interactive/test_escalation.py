@@ -7,14 +7,14 @@ import pytest
 from monitor.dispatch.silence import Silence
 from monitor.model.instant import HOUR, MINUTE
 from monitor.model.matcher import equal
-from monitor.notify.interactive.decide import matchers_of
 from monitor.notify.interactive.escalation import Escalation, Stage, due, first_of, mention, ringing
+from monitor.notify.silencing import matchers_of
 from monitor.notify.slack.incident import Incident, Reply, UpdateRoot
 from tests.notify.interactive.given import incident, resolved
 from tests.notify.samples import NOW, down, queue
 
 ESCALATION = Escalation(10 * MINUTE, mention="S0ONCALL01", receiver="second line")
-SILENCE = Silence("s1", matchers_of(incident()), NOW, NOW + HOUR, "bob", "from Slack")
+SILENCE = Silence("s1", matchers_of(incident().told), NOW, NOW + HOUR, "bob", "from Slack")
 
 
 def timeline(escalation: Escalation, start: Incident, silence: Silence | None = None, steps: int = 6) -> str:
