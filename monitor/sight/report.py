@@ -1,0 +1,59 @@
+"""Which rules are blind on which targets."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from monitor.model.labels import Labels
+from monitor.promql.needs import Leaf, Need, leaves
+from monitor.rules.spec import Rule, RuleGroup
+from monitor.sight.fleet import Fleet, View
+from monitor.sight.formulas import Formulas
+from monitor.sight.reason import Blind
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule that finds nothing on one target; `number` is its place in the group."""
+
+    target: Labels
+    group: str
+    number: int
+    rule: str
+    blind: Blind
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    group: RuleGroup
+    number: int
+    rule: Rule
+    need: Need
+
+
+class Report:
+    """What the rules of some groups need; `given` names metrics that are always there."""
+
+    def __init__(self, groups: Sequence[RuleGroup], given: Collection[str] = ()) -> None:
+        formulas = Formulas(groups, given)
+        self._asked = [
+            _Asked(group, number, rule, formulas.of_rule(rule))
+            for group in groups
+            for number, rule in enumerate(group.rules)
+        ]
+        self.leaves: frozenset[Leaf] = frozenset(leaf for asked in self._asked for leaf in leaves(asked.need))
+
+    def findings(self, views: Iterable[View]) -> tuple[Finding, ...]:
+        """Return every rule that finds nothing on a vLLM server, server by server."""
+        every = tuple(views)
+        fleet = Fleet(every)
+        # Servers alike see alike: of a hundred replicas one is asked.
+        known: dict[frozenset[tuple[Leaf, Blind]], list[tuple[_Asked, Blind]]] = {}
+        found = []
+        for view in every:
+            if not view.is_server:
+                continue
+            key = frozenset(view.blind.items())
+            if key not in known:
+                known[key] = [(one, blind) for one in self._asked if (blind := fleet.blind(one.need, view)) is not None]
+            found += [Finding(view.target, one.group.name, one.number, one.rule.name, b) for one, b in known[key]]
+        return tuple(found)
