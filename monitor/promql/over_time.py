@@ -6,11 +6,12 @@ reference: Prometheus 3.14, promql/functions.go. Each function takes the times a
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from math import isnan
 
 from monitor.model.instant import Instant
-from monitor.promql import sums
+from monitor.promql import sliding, sums
 from monitor.promql.frame import Frame, Steps, Value, framed
 from monitor.promql.lex import Position
 from monitor.promql.literal import Number
@@ -163,15 +164,26 @@ class OverTime(VectorNode):
         return found if self._names is None else self._names.frame(found.series, found.columns)
 
 
-def _along(function: Over, windows: Windows, column: Column) -> list[Value]:
-    """Return the function of each window."""
-    values = windows.whole(column)
-    if values is not None:
-        return [
-            function(times, values[start:end]) if start < end else None
-            for times, (start, end) in zip(windows.times, windows.spans, strict=True)
-        ]
-    times, values, spans = windows.points(column)
+Slide = Callable[[Sequence[float], sliding.Spans], list[Value] | None]
+# How each slides along a series. Those that need look at no sample do so always, the others where ranges are long.
+_ALWAYS: dict[Over, Slide] = {_count: sliding.counts, _first: sliding.firsts, _last: sliding.lasts}
+_LONG: dict[Over, Slide] = {_sum: sliding.sums, _avg: sliding.means, _max: sliding.greatest, _min: sliding.least}
+
+
+def _along(function: Over, windows: Windows, column: Column, slide: Slide | None = None) -> list[Value]:
+    """Return the function of each window; `slide` does it where ranges are long."""
+    values, spans = windows.whole(column), windows.spans
+    times: Sequence[Instant] = windows.own
+    if values is None:
+        times, values, spans = windows.points(column)
+    always, long = _ALWAYS.get(function), slide or _LONG.get(function)
+    if always is not None:
+        long = always
+    elif long is not None and not sliding.are_long(spans):
+        long = None
+    found = long(values, spans) if long is not None else None
+    if found is not None:
+        return found
     return [function(times[start:end], values[start:end]) if start < end else None for start, end in spans]
 
 
@@ -205,6 +217,9 @@ class QuantileOverTime(VectorNode):
         columns: list[list[Value]] = []
         for block, some in selected.blocks:
             windows = steps.windows(block, of.shift.offset, of.range)
-            columns += [_along(lambda _, values: quantile(number, values), windows, column) for column in some]
+            columns += [
+                _along(lambda _, values: quantile(number, values), windows, column, partial(sliding.quantiles, number))
+                for column in some
+            ]
         found = framed(selected.series, columns)
         return self._names.frame(found.series, found.columns)

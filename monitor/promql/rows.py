@@ -1,9 +1,7 @@
 """Which rows of a block the times of a frame see, and the values of a column there."""
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from functools import cached_property
 
 from monitor.model.instant import Duration, Instant
 from monitor.model.sample import is_stale
@@ -82,12 +80,6 @@ class Windows:
         self.own = own[self.first : self.last]
         self.first += base
         self.last += base
-
-    @cached_property
-    def times(self) -> list["array[int]"]:
-        """The times of the rows of each window."""
-        own = self.own
-        return [own[start:end] for start, end in self.spans]
 
     def whole(self, column: Column) -> list[float] | None:
         """Return the values of the column in all rows of the windows, or None when it lacks any."""

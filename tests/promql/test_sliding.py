@@ -1,0 +1,71 @@
+"""What slides along a series is what each of its ranges says by itself."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.promql import sliding
+from monitor.promql.over_time import OVER_TIME
+from monitor.promql.quantile import quantile
+
+_FINITE = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300) | st.sampled_from(
+    (0.0, 1.0, 2.0, 0.1, 5e-324, -3.0)
+)
+_MOVES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12)
+
+
+def _spans(moves: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    spans, start, end = [], 0, 0
+    for forward, more in moves:
+        start = min(start + forward, length)
+        end = min(max(end, start) + more, length)
+        spans.append((start, end))
+    return spans
+
+
+@given(st.lists(_FINITE, max_size=20), _MOVES)
+@pytest.mark.parametrize(
+    ("name", "slide"),
+    [
+        ("sum_over_time", sliding.sums),
+        ("avg_over_time", sliding.means),
+        ("max_over_time", sliding.greatest),
+        ("min_over_time", sliding.least),
+        ("count_over_time", sliding.counts),
+        ("first_over_time", sliding.firsts),
+        ("last_over_time", sliding.lasts),
+    ],
+)
+def test_a_range_that_slides_says_the_same(
+    name: str,
+    slide: Callable[[Sequence[float], sliding.Spans], list[float | None] | None],
+    values: list[float],
+    moves: list[tuple[int, int]],
+) -> None:
+    spans = _spans(moves, len(values))
+    found = slide(values, spans)
+    expected = [OVER_TIME[name]((), values[start:end]) if start < end else None for start, end in spans]
+    assert found is not None
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) is (other is None)
+        if one is not None and other is not None:
+            # A compensated sum may be off by a little of its largest part, an exact one is not.
+            size = max([abs(value) for value in values], default=0.0)
+            assert math.isclose(one, other, rel_tol=1e-15, abs_tol=size * 1e-30)
+
+
+@given(st.lists(_FINITE, max_size=20), _MOVES, st.sampled_from((0.0, 0.2, 0.5, 0.9, 1.0)))
+def test_a_quantile_that_slides_is_the_same(values: list[float], moves: list[tuple[int, int]], q: float) -> None:
+    spans = _spans(moves, len(values))
+    expected = [quantile(q, values[start:end]) if start < end else None for start, end in spans]
+    found = sliding.quantiles(q, values, spans)
+    assert found is not None
+    assert [value if value is None else value + 0.0 for value in found] == expected
+
+
+@pytest.mark.parametrize("slide", [sliding.sums, sliding.means, sliding.greatest, sliding.least])
+def test_what_has_a_nan_among_it_does_not_slide(slide: Callable[[Sequence[float], sliding.Spans], object]) -> None:
+    assert slide([1.0, math.nan], [(0, 2)]) is None
