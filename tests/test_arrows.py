@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "postoffice": GROUND | {"notify", "journal"},
     "state": MIDDLE | {"rules", "dispatch", "notify", "journal", "metrics", "pipeline"},
     "ownseries": {"model", "probe", "embedded"},
+    "ownnames": {"metrics", "buttonmetrics", "probe", "sight"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics"},
     "dispatching": MIDDLE | {"config", "dispatch"},
     "reporting": MIDDLE | {"rules", "dispatch", "notify", "metrics", "pipeline"},
