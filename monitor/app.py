@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,8 @@ from monitor.model.instant import MINUTE, Duration, to_seconds
 from monitor.notify.secret import Secret
 from monitor.ownseries import OwnSeries
 from monitor.postoffice import PostOffice
+from monitor.probe.collector import ProbeCollector
+from monitor.probe.loop import ProbeLoop
 from monitor.promql import Engine, Limits
 from monitor.reporting import refresh, report
 from monitor.running import Lasting, Running
@@ -67,11 +69,12 @@ class App:
         self._metrics = Metrics(self._registry, __version__)
         self._window = Window()
         self._metrics.watch_size(self._window.size)
-        self._builder = Builder(clock, self._window, self._metrics)
+        self._builder = Builder(clock, self._window, self._metrics, probes=True)
         # Held by whoever replaces what runs, or what it consists of.
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._running: Running | None = None
+        self._registry.register(ProbeCollector(self._probers, clock.now))
         self._guard = Guard()
 
     def start(self) -> int:
@@ -218,6 +221,10 @@ class App:
         new = self._assemble(parts, old.lasting)
         new.take_over(old, now)
         return new
+
+    def _probers(self) -> Sequence[ProbeLoop]:
+        running = self._running
+        return running.pipeline.probers if running is not None else ()
 
     def _engine(self, lookback: Duration, seconds: float) -> Engine:
         """Return what evaluates one query of the HTTP API."""

@@ -1,7 +1,7 @@
 """From a configuration to the parts it describes. Builds only; nothing is started, and nothing at work is touched."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from monitor.embedded import EmbeddedQuery, WindowAppender, keep, wanted_names
 from monitor.expressions import check_expr, check_template, expressions_of
 from monitor.facts import EngineFacts
 from monitor.graphs import GraphPainter, range_of
-from monitor.jobs import options_of, targets_of
+from monitor.jobs import options_of, probe_options_of, targets_of
 from monitor.journal import Journal
 from monitor.metrics import Metrics
 from monitor.model.target import Target
@@ -24,6 +24,10 @@ from monitor.notify.slack.graph import Graphs
 from monitor.notify.slack.workspace import Workspace
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
+from monitor.probe.loop import ProbeLoop
+from monitor.probe.options import ProbeOptions
+from monitor.probe.page import PAGE_NAMES
+from monitor.probing import prober_of
 from monitor.promql import Engine, Limits
 from monitor.receivers import fallbacks_of, receivers_of
 from monitor.rulebook.read import shipped_groups
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 FACTS_SAMPLES, FACTS_SECONDS = 1_000_000, 1.0
 
 TargetKey = tuple[Target, ScrapeOptions]
+ProberKey = tuple[Target, ProbeOptions]
 
 
 # One rule must keep neither the others nor the end of the daemon waiting: what costs more is that rule's failure.
@@ -60,6 +65,7 @@ class Parts:
     integrations: Mapping[str, Sequence[Integration]]
     notifiers: Mapping[str, Notifier]
     expressions: Sequence[str]
+    probers: Mapping[ProberKey, ProbeLoop] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,13 +73,15 @@ class Builder:
     """
     What every configuration is built on; `build` and `assemble` belong together.
 
-    Without `draws` no thread in Slack gets a graph, whatever the configuration says.
+    Without `draws` no thread in Slack gets a graph, and without `probes` no target is asked for more than its page,
+    whatever the configuration says.
     """
 
     clock: Clock
     window: Window
     metrics: Metrics
     draws: bool = True
+    probes: bool = False
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -103,14 +111,16 @@ class Builder:
         appender = WindowAppender(self.window) if old is None else old.appender
         context = Context(query, appender, config.global_.external_labels, config.web.external_url)
         integrations, notifiers = receivers_of(config, console, self.workspace)
+        loops = self._loops(config, old.loops if old is not None else {})
         return Parts(
             config,
-            self._loops(config, old.loops if old is not None else {}),
+            loops,
             Manager(specs, context, config.global_.evaluation_interval, monotonic_seconds),
             appender,
             integrations,
             notifiers,
             expressions,
+            self._probers(config, loops, old.probers if old is not None else {}) if self.probes else {},
         )
 
     def assemble(
@@ -129,7 +139,7 @@ class Builder:
         keep(self.window, parts.expressions, parts.config.storage.retention)
         wanted = wanted_names(parts.expressions)
         for loop in parts.loops.values():
-            loop.wanted = wanted
+            loop.wanted = wanted | PAGE_NAMES if wanted is not None and parts.probers else wanted
         return Pipeline(
             self.clock,
             self.window,
@@ -140,6 +150,7 @@ class Builder:
             self.metrics,
             journal,
             own.writer(parts.appender, wanted) if own is not None else lambda _: None,
+            tuple(parts.probers.values()),
         )
 
     def _loops(self, config: Config, old: Mapping[TargetKey, ScrapeLoop]) -> dict[TargetKey, ScrapeLoop]:
@@ -150,6 +161,19 @@ class Builder:
                 key = (target, options)
                 loops[key] = old.get(key) or ScrapeLoop(target, options, self.window, Fetcher(target.url, options))
         return loops
+
+    def _probers(
+        self, config: Config, loops: Mapping[TargetKey, ScrapeLoop], old: Mapping[ProberKey, ProbeLoop]
+    ) -> dict[ProberKey, ProbeLoop]:
+        probers: dict[ProberKey, ProbeLoop] = {}
+        for job in config.scrape_configs:
+            options = probe_options_of(job)
+            if options is None:
+                continue
+            for target in targets_of(job):
+                key = (target, options)
+                probers[key] = old.get(key) or prober_of(target, options, self.window, loops[target, options.scrape])
+        return probers
 
 
 def rule_groups(config: Config) -> tuple[RuleGroup, ...]:

@@ -1,13 +1,16 @@
-"""From a job of the configuration to its targets, and how they are scraped."""
+"""From a job of the configuration to its targets, and how they are scraped and probed."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
+from monitor.config.probing import CanaryConfig, ExposureConfig, OftenConfig, SeldomConfig
 from monitor.config.scraping import ScrapeConfig, TLSConfig
 from monitor.config.secret import revealed
+from monitor.model.instant import Duration
 from monitor.model.labels import INSTANCE, JOB, Labels
 from monitor.model.target import Target
+from monitor.probe.options import CanaryOptions, ProbeOptions
 from monitor.scrape.labels import LabelLimits
 from monitor.scrape.options import Authorization, BasicAuth, ScrapeOptions, ScrapeProtocol, TlsConfig
 
@@ -46,6 +49,32 @@ def options_of(job: ScrapeConfig) -> ScrapeOptions:
         follow_redirects=job.follow_redirects,
         fallback_scrape_protocol=ScrapeProtocol(protocol) if protocol else None,
     )
+
+
+def probe_options_of(job: ScrapeConfig) -> ProbeOptions | None:
+    """Return how the targets of a job are probed, None when they are not."""
+    given = job.probe
+    if not given.enabled:
+        return None
+    return ProbeOptions(
+        scrape=options_of(job),
+        timeout=given.timeout or job.scrape_timeout,
+        health=_every(given.health),
+        load=_every(given.load),
+        version=_every(given.version),
+        models=_every(given.models),
+        exposure=_every(given.exposure) if given.exposure.paths else None,
+        paths=given.exposure.paths,
+        canary=_canary(given.canary),
+    )
+
+
+def _every(given: OftenConfig | SeldomConfig | ExposureConfig) -> Duration | None:
+    return (given.interval or 0) if given.enabled else None
+
+
+def _canary(given: CanaryConfig) -> CanaryOptions | None:
+    return CanaryOptions(given.interval, given.timeout, given.model) if given.enabled else None
 
 
 def _authorization(job: ScrapeConfig) -> Authorization | None:

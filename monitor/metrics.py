@@ -75,8 +75,23 @@ class Metrics:
             ["job"],
             registry=registry,
         )
+        self._probes(registry)
         self.window_series = Gauge("vllm_monitor_window_series", "Series held in memory.", registry=registry)
         self.window_samples = Gauge("vllm_monitor_window_samples", "Samples held in memory.", registry=registry)
+
+    def _probes(self, registry: CollectorRegistry) -> None:
+        self.probes = Counter(
+            "vllm_monitor_probes", "Questions to targets beside their page.", ["job", "probe"], registry=registry
+        )
+        self.probes_failed = Counter(
+            "vllm_monitor_probes_failed",
+            "Questions that were not answered as vLLM does.",
+            ["job", "probe", "reason"],
+            registry=registry,
+        )
+        self.probes_skipped = Counter(
+            "vllm_monitor_probes_skipped", "Slots in which the last round still ran.", ["job"], registry=registry
+        )
 
     def _rules(self, registry: CollectorRegistry) -> None:
         self.evaluations = Counter("vllm_monitor_rule_evaluations", "Rules evaluated.", ["group"], registry=registry)

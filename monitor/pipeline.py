@@ -15,6 +15,7 @@ from monitor.metrics import Metrics
 from monitor.model.instant import Duration, Instant
 from monitor.notify.outbox import Outbox
 from monitor.notify.severity import urgency
+from monitor.probe.loop import Outcome, ProbeLoop
 from monitor.rules.group import Health
 from monitor.rules.manager import AlertKey, Kept, Manager
 from monitor.scrape.target import ScrapeLoop
@@ -34,7 +35,8 @@ class Pipeline:
     """
     The parts in the order of the data. What a step did is counted in `metrics`.
 
-    A replay has no `journal`: no restart interrupts it. `write_own_series` is called before each evaluation.
+    A replay has no `journal`: no restart interrupts it. `write_own_series` is called before each evaluation, and what
+    `probers` have found by then is written.
     """
 
     clock: Clock
@@ -46,6 +48,7 @@ class Pipeline:
     metrics: Metrics
     journal: Journal | None = None
     write_own_series: Callable[[Instant], None] = lambda _: None
+    probers: Sequence[ProbeLoop] = ()
     # A flush between an evaluation and its being kept would tell of alerts that a restart knows nothing of.
     _step: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -61,10 +64,20 @@ class Pipeline:
             self.metrics.scrapes_failed.labels(loop.target.job, result.reason.value).inc()
         self.metrics.samples_dropped.labels(loop.target.job).inc(result.dropped)
 
+    def probe(self, prober: ProbeLoop, at: Instant) -> None:
+        """Ask one target what its page does not say."""
+        self._count_probes(prober, prober.probe(at))
+
+    def run_errands(self, prober: ProbeLoop, at: Instant) -> None:
+        """Ask one target what may take its time."""
+        self._count_probes(prober, prober.run_errands(at))
+
     def evaluate(self, at: Instant, interval: Duration | None = None) -> None:
         """Evaluate the groups of `interval` (None: all) at `at`, and tell receivers what is news to them."""
         began = monotonic_seconds()
         self.write_own_series(at)
+        for prober in self.probers:
+            prober.write(at)
         alerts = self.manager.evaluate(at, interval)
         with self._step:
             self.dispatcher.insert(alerts, self.clock.now())
@@ -93,6 +106,10 @@ class Pipeline:
         for loop in self.loops:
             if at % loop.options.scrape_interval == 0:
                 self.scrape(loop, at)
+        for prober in self.probers:
+            if at % prober.interval == 0:
+                self.probe(prober, at)
+                self.run_errands(prober, at)
         for interval in sorted(self.manager.intervals):
             if at % interval == 0:
                 self.evaluate(at, interval)
@@ -103,9 +120,18 @@ class Pipeline:
         """The clock was set by so much: samples, alerts, groups and letters move along."""
         for part in (self.window, self.manager, self.outbox):
             part.shift(by)
+        for prober in self.probers:
+            prober.shift(by)
         flush = self.dispatcher.shift(by)
         if self.journal is not None:
             self.journal.commit(*self.manager.changes(), flush)
+
+    def _count_probes(self, prober: ProbeLoop, outcome: Outcome) -> None:
+        job = prober.target.job
+        for probe, reason in outcome.items():
+            self.metrics.probes.labels(job, probe.value).inc()
+            if reason is not None:
+                self.metrics.probes_failed.labels(job, probe.value, reason.value).inc()
 
     def _count_rules(self, interval: Duration | None) -> None:
         for group in self.manager.groups:

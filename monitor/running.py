@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from monitor.beating import Beating
 from monitor.build import Parts
@@ -38,6 +38,7 @@ class Lasting:
     workers: Workers
     workspace: Workspace
     interaction: Interaction
+    probing: Workers = field(default_factory=lambda: Workers(name="probe"))
 
 
 class Running:
@@ -68,6 +69,13 @@ class Running:
                 loop.stop(now)
             elif successor is not loop:
                 successor.take_over(loop)
+        probers = {prober.owner: prober for prober in self.pipeline.probers}
+        for prober in old.pipeline.probers:
+            follower = probers.get(prober.owner)
+            if follower is None:
+                prober.stop(now)
+            elif follower is not prober:
+                follower.take_over(prober)
         appender = self.parts.appender
         appender.retire(appender.owners - self.parts.manager.owners, now)
 
@@ -101,11 +109,13 @@ class Running:
             stack.callback(self._close_connections)
             stack.callback(lasting.interaction.stop)
             stack.callback(lasting.workers.stop)
+            stack.callback(lasting.probing.stop)
             stack.callback(self.timetable.stop)
 
     def _timetable(self) -> Timetable:
-        escalating = self.lasting.interaction if self.parts.config.slack.has_buttons else None
-        return Timetable(self.pipeline, self.lasting.workers, self._save_window, self._beating, escalating)
+        lasting = self.lasting
+        beating, escalating = self._beating, lasting.interaction
+        return Timetable(self.pipeline, lasting.workers, self._save_window, beating, escalating, lasting.probing)
 
     def _look(self) -> None:
         # Of the timetable that runs now: a clock that is set replaces it.

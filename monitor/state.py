@@ -114,7 +114,8 @@ class State:
             log.error("window not saved", extra={"reason": str(err)})
 
     def _load_window(self, pipeline: Pipeline, now: Instant) -> Instant | None:
-        owners = {*(loop.owner for loop in pipeline.loops), *pipeline.manager.owners}
+        probers = (prober.owner for prober in pipeline.probers)
+        owners = {*(loop.owner for loop in pipeline.loops), *probers, *pipeline.manager.owners}
         try:
             return snapshot.load(pipeline.window, now - REACH, self.folder / snapshot.FILE_NAME, owners)
         except StateError as err:

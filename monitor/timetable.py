@@ -9,6 +9,7 @@ from typing import Protocol
 from monitor.arrival import Arrivals
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
 from monitor.pipeline import Pipeline
+from monitor.probe.loop import ProbeLoop
 from monitor.schedule import EVALUATE, HEARTBEAT, NOTIFY, PARTS, SAVE, SCRAPE, Schedule
 from monitor.scrape.target import ScrapeLoop
 from monitor.workers import Workers
@@ -17,7 +18,7 @@ log = logging.getLogger(__name__)
 
 # How long after its slot the rules wait for the last target; a later answer counts in the next slot.
 PATIENCE: Duration = SECOND
-FLUSH = "flush"
+FLUSH, PROBE = "flush", "probe"
 SAVE_EVERY: Duration = MINUTE
 
 
@@ -36,8 +37,9 @@ class Timetable:
     """
     Drives a pipeline in real time, from `start` to `stop`.
 
-    Scrapes run on workers, side by side; the rules of a slot as soon as its scrapes are in; notifications at once
-    behind the rules, and by a timer where a group waits. `save` is called every minute, `beating` and `escalating` as
+    Scrapes run on workers, side by side, and probes on those of their own, `probing`; the rules of a slot as soon as
+    its scrapes are in, whether probes are or not; notifications at once behind the rules, and by a timer where a group
+    waits. `save` is called every minute, `beating` and `escalating` as
     often as they like.
     The workers outlive the timetable, so that a target whose scrape is still under way is not scraped beside it.
     """
@@ -49,15 +51,17 @@ class Timetable:
         save: Callable[[], None],
         beating: Ticking | None = None,
         escalating: Ticking | None = None,
+        probing: Workers | None = None,
     ) -> None:
         self._pipeline = pipeline
         self._workers = workers
         self._save = save
         self._beating = beating
         self._escalating = escalating
+        self._probing = probing or workers
         self._now = pipeline.clock.now
         metrics = pipeline.metrics
-        for part in PARTS:
+        for part in (*PARTS, PROBE):
             # From 0 on, so that the first one is an increase.
             metrics.ticks_failed.labels(part)
         self._schedule = Schedule(
@@ -93,6 +97,7 @@ class Timetable:
     def _first_round(self) -> None:
         at = self._now()
         landed = threading.Semaphore(0)
+        self._probe_all(self._pipeline.probers, at)
         self._scrape_all(self._pipeline.loops, at, lambda _: landed.release())
         for _ in self._pipeline.loops:
             landed.acquire(timeout=max(0.0, to_seconds(at + PATIENCE - self._now())))
@@ -101,6 +106,8 @@ class Timetable:
         self.first_round_done.set()
 
     def _scrape(self, interval: Duration, slot: Instant) -> None:
+        # Begun first: a quick answer counts in the very evaluation that the scrapes of the slot bring about.
+        self._probe_all([prober for prober in self._pipeline.probers if prober.interval == interval], slot)
         loops = [loop for loop in self._pipeline.loops if loop.options.scrape_interval == interval]
         self._arrivals.expect(slot, interval, loops)
         self._scrape_all(loops, slot, lambda loop: self._arrivals.landed(slot, loop))
@@ -119,6 +126,21 @@ class Timetable:
             self._pipeline.metrics.ticks_failed.labels(SCRAPE).inc()
         finally:
             landed(loop)
+
+    def _probe_all(self, probers: Iterable[ProbeLoop], at: Instant) -> None:
+        pipeline = self._pipeline
+        for prober in probers:
+            if not self._probing.submit(prober.owner, partial(self._probe_one, pipeline.probe, prober, at)):
+                pipeline.metrics.probes_skipped.labels(prober.target.job).inc()
+            if prober.has_errands(at):
+                self._probing.submit(prober.errand_key, partial(self._probe_one, pipeline.run_errands, prober, at))
+
+    def _probe_one(self, probe: Callable[[ProbeLoop, Instant], None], prober: ProbeLoop, at: Instant) -> None:
+        try:
+            probe(prober, at)
+        except Exception:  # nothing escapes a tick; it is counted
+            log.exception("probe failed unexpectedly", extra={"target": prober.target.url})
+            self._pipeline.metrics.ticks_failed.labels(PROBE).inc()
 
     def _evaluate(self, interval: Duration, slot: Instant) -> None:
         if not self._arrivals.wait(slot, self._pipeline.scrape_intervals, slot + PATIENCE):

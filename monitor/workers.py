@@ -1,4 +1,4 @@
-"""Threads for scrapes that never keep the process from ending."""
+"""Threads for scrapes and probes that never keep the process from ending."""
 
 import queue
 import threading
@@ -16,11 +16,12 @@ class Workers:
     A pool of daemon threads, started as they are needed. Of the jobs of one key never two run at the same time.
 
     `concurrent.futures` joins its threads when the interpreter ends, so one server that hangs would hold up SIGTERM.
-    A job must not raise.
+    A job must not raise. `name` is that of the threads.
     """
 
-    def __init__(self, most: int = MOST_THREADS) -> None:
+    def __init__(self, most: int = MOST_THREADS, name: str = "scrape") -> None:
         self._most = most
+        self._name = name
         self._jobs: queue.SimpleQueue[tuple[Hashable, Job] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._busy: set[Hashable] = set()
@@ -38,7 +39,7 @@ class Workers:
             if self._idle < 0 and self._threads < self._most:
                 self._threads += 1
                 self._idle += 1
-                threading.Thread(target=self._work, name=f"scrape {self._threads}", daemon=True).start()
+                threading.Thread(target=self._work, name=f"{self._name} {self._threads}", daemon=True).start()
         self._jobs.put((key, job))
         return True
 

@@ -20,12 +20,15 @@ from tests.waiting import until
 PAGE = page(b"vllm:num_requests_running 1\n")
 
 
-def write(folder: Path, target: Served, *, scrape_timeout: str = "5s", listen: str = "127.0.0.1:0") -> Path:
+def write(
+    folder: Path, target: Served, *, scrape_timeout: str = "5s", listen: str = "127.0.0.1:0", probe: str = "false"
+) -> Path:
     path = folder / "monitor.yaml"
     path.write_text(
         f"""\
 global: {{scrape_interval: 5s, scrape_timeout: {scrape_timeout}}}
-scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["127.0.0.1:{target.port}"]}}]}}]
+scrape_configs:
+  - {{job_name: vllm, probe: {{enabled: {probe}}}, static_configs: [{{targets: ["127.0.0.1:{target.port}"]}}]}}
 rule_files: []
 receivers: [{{name: nobody}}]
 web: {{listen: "{listen}"}}

@@ -68,7 +68,7 @@ class Stage:
         self._problem: NotifyError | None = None
         self._states: dict[str, AlertState] = {}
         # Its hours pass in minutes, and no graph would come in time.
-        builder = Builder(self._clock, Window(), Metrics(CollectorRegistry(), __version__), draws=False)
+        builder = Builder(self._clock, Window(), Metrics(CollectorRegistry(), __version__), draws=False, probes=True)
         parts = builder.build(config, console=console)
         self._pipeline = builder.assemble(parts, Dispatching(config, parts.integrations).dispatcher, self._report)
 

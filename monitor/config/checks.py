@@ -45,6 +45,13 @@ def timeout_fits(report: Report, loc: Loc, timeout: int, interval: int) -> None:
         report.add((*loc, "scrape_timeout"), f"scrape_timeout: {longer}")
 
 
+def probes_fit(report: Report, loc: Loc, timeout: int | None, interval: int) -> None:
+    """Note a round of probes that may last longer than the time to the next one."""
+    if timeout is not None and timeout > interval:
+        longer = f"{format_duration(timeout)} is longer than the scrape_interval {format_duration(interval)}"
+        report.add((*loc, "probe", "timeout"), f"probe: timeout: {longer}")
+
+
 def receivers_exist(report: Report) -> None:
     """Note every route whose receiver is not defined, and the root that has none, or that does not take everything."""
     known = dict.fromkeys(name for _, name in _names(report, "receivers", "name"))

@@ -129,6 +129,7 @@ class _Reader:
         for loc, read in self._items("scrape_configs", ScrapeConfig):
             config = read.filled(global_)
             checks.timeout_fits(self.report, loc, config.scrape_timeout, config.scrape_interval)
+            checks.probes_fit(self.report, loc, config.probe.timeout, config.scrape_interval)
             configs.append(config)
         checks.names_differ(self.report, "scrape_configs", "job_name")
         checks.targets_make_sense(self.report)

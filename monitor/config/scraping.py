@@ -8,6 +8,7 @@ from pydantic import Field, PlainValidator
 from monitor.config import not_yet
 from monitor.config.fields import FilePath, PositiveDuration, SecretText, TargetAddress, UrlPath, one_of
 from monitor.config.general import SCRAPE_INTERVAL, SCRAPE_TIMEOUT, GlobalConfig
+from monitor.config.probing import ProbeConfig
 from monitor.model.labels import EMPTY
 from monitor.yamldoc.kinds import Boolean, Count, LabelSet, Size, Text
 from monitor.yamldoc.section import Section
@@ -94,6 +95,7 @@ class ScrapeConfig(Section):
     tls_config: TLSConfig = TLSConfig()
     follow_redirects: Boolean = True
     fallback_scrape_protocol: Annotated[str, PlainValidator(one_of(*PROTOCOLS))] = ""
+    probe: ProbeConfig = ProbeConfig()
     static_configs: tuple[StaticConfig, ...] = ()
 
     def problems(self) -> Iterator[tuple[str, str]]:

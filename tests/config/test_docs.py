@@ -12,6 +12,7 @@ from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.interactive import EscalateConfig, InteractiveConfig
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection
 from monitor.config.pagerduty import PagerDutyConfig
+from monitor.config.probing import CanaryConfig, ExposureConfig, OftenConfig, ProbeConfig, SeldomConfig
 from monitor.config.read import load
 from monitor.config.receiving import ConsoleConfig, ReceiverConfig, SlackConfig
 from monitor.config.routing import RouteSection
@@ -29,6 +30,11 @@ SECTIONS: dict[str, type[Section]] = {
     "basic_auth": BasicAuth,
     "tls_config": TLSConfig,
     "static_configs": StaticConfig,
+    "probe": ProbeConfig,
+    "health` and `load": OftenConfig,
+    "version` and `models": SeldomConfig,
+    "exposure": ExposureConfig,
+    "canary": CanaryConfig,
     "route": RouteSection,
     "inhibit_rules": InhibitRuleSection,
     "time_intervals": TimeIntervalsSection,
