@@ -6,6 +6,7 @@ from functools import singledispatch
 from monitor.simulator.engine import Engine
 from monitor.simulator.script import (
     Asleep,
+    BadAnswer,
     BadPage,
     Errors,
     Fault,
@@ -189,3 +190,15 @@ def _(fault: SlowPage, world: World, start: float) -> None:
         return change
 
     _between(world, start, fault, show(fault), show(None))
+
+
+@plan.register
+def _(fault: BadAnswer, world: World, start: float) -> None:
+    def begin(_now: float) -> None:
+        world.bad_answers[fault.path] = fault
+
+    def end(_now: float) -> None:
+        if world.bad_answers.get(fault.path) is fault:
+            del world.bad_answers[fault.path]
+
+    _between(world, start, fault, begin, end)

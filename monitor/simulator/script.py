@@ -65,6 +65,8 @@ class Server:
     multiprocess: bool = False
     disable_log_stats: bool = False
     enable_server_load_tracking: bool = False
+    api_key: str = field(default="", repr=False)
+    dev_mode: bool = False
     metric_prefix: str = "vllm:"
     num_speculative_tokens: int = 0
     acceptance: float = 0.7
@@ -220,6 +222,20 @@ class SlowPage:
 
 
 @dataclass(frozen=True, slots=True)
+class BadAnswer:
+    """`path`, which is not /metrics, is answered so; `delay` and `drip` are real time, as those of a slow page."""
+
+    at: Duration
+    duration: Duration
+    path: str = "/health"
+    status: int = 503
+    body: str = ""
+    content_type: str = "application/json"
+    delay: Duration = 0
+    drip: Duration = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Asleep:
     """The engine sleeps, as /sleep tells it to: nothing runs, gauges stand still; level 2 drops the weights."""
 
@@ -230,6 +246,7 @@ class Asleep:
 
 Fault = (
     Asleep
+    | BadAnswer
     | BadPage
     | Errors
     | Hang

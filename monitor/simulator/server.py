@@ -1,13 +1,16 @@
 """Serves a simulator's answers on a loopback port."""
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Self
 
 from monitor.model.instant import to_seconds
+from monitor.simulator.endpoints import NOT_FOUND, Answer, Question
 from monitor.simulator.simulator import RefusedError, Simulator
 
 _PIECES = 20
+_LONGEST_QUESTION = 1024 * 1024
 # How often a closing listener looks whether it should.
 _POLL_SECONDS = 0.02
 
@@ -101,11 +104,44 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         try:
-            answer = self.server.simulator.answer(self.path.partition("?")[0])
+            answer = self.server.simulator.answer(self.path.partition("?")[0], self._key())
         except RefusedError:
             # It was closed between the connection and the question.
             self.close_connection = True
             return
+        self._send(answer)
+
+    def do_POST(self) -> None:
+        """Take a completion into the engine and wait for its end."""
+        length = self.headers.get("Content-Length", "")
+        body = self.rfile.read(min(int(length) if length.isdigit() else 0, _LONGEST_QUESTION))
+        question = Question.of(body)
+        if self.path != "/v1/completions" or question is None:
+            self._send(NOT_FOUND)
+            return
+        answers: SimpleQueue[Answer] = SimpleQueue()
+        try:
+            self.server.simulator.complete(question, answers.put, self._key())
+        except RefusedError:
+            self.close_connection = True
+            return
+        answer = self._waited_for(answers)
+        if answer is not None and answer.status:
+            self._send(answer)
+        self.close_connection = True
+
+    def _waited_for(self, answers: "SimpleQueue[Answer]") -> Answer | None:
+        while not self.server.stopping.is_set():
+            try:
+                return answers.get(timeout=_POLL_SECONDS)
+            except Empty:
+                continue
+        return None
+
+    def _key(self) -> str:
+        return self.headers.get("Authorization", "").removeprefix("Bearer ")
+
+    def _send(self, answer: Answer) -> None:
         body = answer.body.encode()
         if answer.delay:
             self.server.stopping.wait(to_seconds(answer.delay))

@@ -1,14 +1,23 @@
 """A simulated vLLM: a scenario, played up to the instant that the caller names."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 from threading import Lock
 
-from monitor.model.instant import Duration, Instant
+from monitor.model.instant import Instant
+from monitor.simulator.endpoints import (
+    UNAUTHORIZED,
+    Answer,
+    Question,
+    completion,
+    guarded,
+    no_such_model,
+    other,
+)
 from monitor.simulator.faults import plan
 from monitor.simulator.process import Process
+from monitor.simulator.request import Request
 from monitor.simulator.script import Scenario
 from monitor.simulator.traffic import Traffic
 from monitor.simulator.world import World
@@ -18,23 +27,10 @@ DEFAULT_START: Instant = 1_767_603_600_000
 
 # source: recorded; vLLM answers so whatever the scraper accepts.
 PAGE_TYPE = "text/plain; version=1.0.0; charset=utf-8"
-_JSON = "application/json"
-_UNAVAILABLE = 503
 
 
 class RefusedError(Exception):
     """Nobody listens on the port."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One HTTP answer. `delay` and `drip` are real time: before the first byte, and between pieces of the body."""
-
-    status: int = 200
-    body: str = ""
-    content_type: str = _JSON
-    delay: Duration = 0
-    drip: Duration = 0
 
 
 class Simulator:
@@ -80,6 +76,12 @@ class Simulator:
         with self._lock:
             return self._world.listening
 
+    @property
+    def in_flight(self) -> int:
+        """How many requests the process has now."""
+        with self._lock:
+            return self._world.process.in_flight if self._world.process else 0
+
     def page(self) -> str:
         """Return the body of /metrics. Raises RefusedError."""
         return self.answer("/metrics").body
@@ -88,15 +90,42 @@ class Simulator:
         """Return the status of /health. Raises RefusedError."""
         return self.answer("/health").status
 
-    def answer(self, path: str) -> Answer:
-        """Return what a GET of `path` is answered now. Raises RefusedError."""
+    def answer(self, path: str, key: str = "") -> Answer:
+        """Return what a GET of `path` by somebody who shows `key` is answered now. Raises RefusedError."""
         with self._lock:
-            process = self._world.process
-            if process is None or not self._world.listening:
-                raise RefusedError("connection refused")
+            process = self._listening_process()
             if path == "/metrics":
                 return self._metrics(process)
-            return _other(path, process)
+            bad = self._world.bad_answers.get(path)
+            if bad is not None:
+                return Answer(bad.status, bad.body, bad.content_type, bad.delay, bad.drip)
+            if guarded(path, key, process.server.api_key):
+                return UNAUTHORIZED
+            return other(path, process, float(self.now))
+
+    def complete(self, question: Question, answered: Callable[[Answer], None], key: str = "") -> None:
+        """
+        Ask for a completion; `answered` is called with its end, at once or while the simulator advances.
+
+        Status 0 is a connection that breaks. Raises RefusedError.
+        """
+        with self._lock:
+            server = self._listening_process().server
+            if guarded("/v1/completions", key, server.api_key):
+                answered(UNAUTHORIZED)
+                return
+            if question.model != server.model_name:
+                answered(no_such_model(question.model))
+                return
+            end = question.prompt + question.max_tokens
+            request = Request(float(self.now), question.prompt, max_tokens=question.max_tokens, end=end)
+            self._world.send(request, lambda _, status: answered(completion(question, status)), float(self.now), None)
+
+    def _listening_process(self) -> Process:
+        process = self._world.process
+        if process is None or not self._world.listening:
+            raise RefusedError("connection refused")
+        return process
 
     def _metrics(self, process: Process) -> Answer:
         world = self._world
@@ -107,23 +136,6 @@ class Simulator:
             body = body[: len(body) * 9 // 10].rpartition(" ")[0] if bad.body is None else bad.body
         answer = Answer(bad.status if bad else 200, body, PAGE_TYPE)
         return replace(answer, delay=slow.delay, drip=slow.drip) if slow else answer
-
-
-def _other(path: str, process: Process) -> Answer:
-    server = process.server
-    if path == "/health":
-        # source: V0's /health stays 200 while its engine is dead.
-        return Answer(_UNAVAILABLE if process.dead and server.v1 else 200)
-    if path == "/version":
-        return Answer(body=json.dumps({"version": server.version}))
-    if path == "/load":
-        return Answer(body=json.dumps({"server_load": process.in_flight if server.enable_server_load_tracking else 0}))
-    if path == "/v1/models":
-        model = {"id": server.model_name, "object": "model", "owned_by": "vllm", "max_model_len": server.max_model_len}
-        return Answer(body=json.dumps({"object": "list", "data": [model]}))
-    if path == "/ping":
-        return Answer()
-    return Answer(404, json.dumps({"detail": "Not Found"}))
 
 
 def _stream(scenario: Scenario, name: str) -> Random:

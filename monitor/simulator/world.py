@@ -6,7 +6,7 @@ from monitor.model.instant import SECOND, Duration
 from monitor.simulator.agenda import Agenda
 from monitor.simulator.process import BROKEN, Process, Reply
 from monitor.simulator.request import Request
-from monitor.simulator.script import BadPage, Server, SlowPage
+from monitor.simulator.script import BadAnswer, BadPage, Server, SlowPage
 
 # Loading the model, before the port is open; in the recordings it took 100 s and more.
 _LOADING: Duration = 100 * SECOND
@@ -21,6 +21,7 @@ class World:
         self.reachable = True
         self.bad_page: BadPage | None = None
         self.slow_page: SlowPage | None = None
+        self.bad_answers: dict[str, BadAnswer] = {}
         self._random = random
         self._stopped = 0.0
         self.process: Process | None = None

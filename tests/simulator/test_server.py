@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 import requests
@@ -10,9 +11,21 @@ import requests
 from monitor.clock import monotonic_seconds
 from monitor.model.instant import MINUTE, SECOND
 from monitor.simulator.__main__ import main
-from monitor.simulator.script import BadPage, Phase, Restart, SlowPage, Unreachable, exactly
+from monitor.simulator.script import (
+    BadAnswer,
+    BadPage,
+    Hang,
+    Killed,
+    Phase,
+    Restart,
+    Server,
+    SlowPage,
+    Unreachable,
+    exactly,
+)
 from monitor.simulator.server import SimulatedServer
 from tests.simulator.reading import play, value
+from tests.waiting import until
 
 BUSY = Phase(at=0, duration=10 * MINUTE, clients=4, prompt=exactly(64), output=exactly(100))
 
@@ -47,7 +60,72 @@ def test_the_other_endpoints_answer(path: str, status: int, body: dict[str, obje
 def test_models_say_the_context_length() -> None:
     with SimulatedServer(play()) as server:
         (model,) = requests.get(f"{server.url}/v1/models", timeout=5).json()["data"]
-    assert (model["id"], model["max_model_len"]) == ("tiny-llama", 512)
+    assert (model["id"], model["max_model_len"], model["parent"]) == ("tiny-llama", 512, None)
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "status"),
+    [
+        ("/v1/models", "", 401),
+        ("/v1/models", "wrong", 401),
+        ("/v1/models", "s3cr3t", 200),
+        ("/version", "", 200),
+        ("/metrics", "", 200),
+        ("/is_sleeping", "", 200),
+    ],
+)
+def test_the_key_is_asked_for_below_v1_only(path: str, key: str, status: int) -> None:
+    with SimulatedServer(play(server=Server(api_key="s3cr3t", dev_mode=True))) as server:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        assert requests.get(server.url + path, headers=headers, timeout=5).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("server", "path"), [(Server(), "/is_sleeping"), (Server(version="0.7.3"), "/load")], ids=["no dev mode", "0.7.3"]
+)
+def test_paths_that_a_server_has_not(server: Server, path: str) -> None:
+    with SimulatedServer(play(server=server)) as served:
+        assert requests.get(served.url + path, timeout=5).status_code == 404
+
+
+def test_an_endpoint_can_fail_for_itself() -> None:
+    fault = BadAnswer(at=0, duration=MINUTE, path="/health", status=503, delay=50)
+    with SimulatedServer(play(faults=(fault,))) as server:
+        assert requests.get(f"{server.url}/health", timeout=5).status_code == 503
+        assert requests.get(f"{server.url}/metrics", timeout=5).status_code == 200
+        server.simulator.advance(server.simulator.start + MINUTE)
+        assert requests.get(f"{server.url}/health", timeout=5).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        pytest.param({"model": "tiny-llama", "prompt": "Hello", "max_tokens": 1}, 200, id="answered"),
+        pytest.param({"model": "tiny-llama", "prompt": "word " * 500}, 400, id="too long"),
+        pytest.param({"model": "other", "prompt": "Hello"}, 404, id="another model"),
+        pytest.param({"nonsense": 1}, 404, id="no completion"),
+    ],
+)
+def test_a_completion_goes_through_the_engine(asked: dict[str, object], status: int) -> None:
+    with SimulatedServer(play()) as server, ThreadPoolExecutor(1) as pool:
+        simulator = server.simulator
+        answer = pool.submit(requests.post, f"{server.url}/v1/completions", json=asked, timeout=10)
+        while not answer.done():
+            wait([answer], timeout=0.02)
+            simulator.advance(simulator.now + SECOND)
+        assert answer.result().status_code == status
+        assert value(simulator.page(), "vllm:generation_tokens_total") == (1 if status == 200 else 0)
+
+
+def test_a_completion_that_a_hung_engine_has_breaks_with_it() -> None:
+    faults = (Hang(at=0, duration=10 * MINUTE), Killed(at=MINUTE))
+    with SimulatedServer(play(faults=faults)) as server, ThreadPoolExecutor(1) as pool:
+        asked = {"model": "tiny-llama", "prompt": "Hello", "max_tokens": 1}
+        answer = pool.submit(requests.post, f"{server.url}/v1/completions", json=asked, timeout=10)
+        until(lambda: server.simulator.in_flight == 1, within=5)
+        server.simulator.advance(server.simulator.start + MINUTE)
+        with pytest.raises(requests.ConnectionError):
+            answer.result()
 
 
 def test_a_refused_port_is_really_closed_and_opens_again_where_it_was() -> None:
