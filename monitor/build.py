@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from monitor.changes import EngineChanges
 from monitor.charts.child import Child
 from monitor.clock import Clock, monotonic_seconds
 from monitor.config.config import Config
@@ -92,6 +93,7 @@ class Builder:
         return Workspace(
             self.clock.now,
             facts=EngineFacts(engine),
+            changes=EngineChanges(engine),
             graphs=graphs if self.draws else None,
             refused=self.metrics.count_simplified,
         )

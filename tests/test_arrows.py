@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "jobs": {"model", "scrape", "probe", "config"},
     "probing": MIDDLE,
     "facts": MIDDLE | {"notify"},
+    "changes": MIDDLE | {"notify"},
     "charts": MIDDLE,
     "graphs": MIDDLE | {"dispatch", "notify", "charts"},
     "receivers": {"config", "dispatch", "notify", "charts"},

@@ -1,5 +1,6 @@
 """The numbers that decide what to do: what they are to a receiver, and who is asked for them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 from typing import Protocol
@@ -64,3 +65,27 @@ class NoFacts:
     def worst(self, labels: Labels, since: Instant, until: Instant) -> Readings:
         del labels, since, until
         return NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is another at a server since `at`, in a few words: `version 0.10.0 → 0.11.0`."""
+
+    at: Instant
+    what: str
+
+
+class Changes(Protocol):
+    """Knows what was changed at a server. Never raises, and answers soon."""
+
+    def before(self, labels: Labels, at: Instant) -> Sequence[Change]:
+        """Return what changed shortly before `at` at the server with these labels (job, instance), the newest first."""
+        ...
+
+
+class NoChanges:
+    """Where nobody can be asked."""
+
+    def before(self, labels: Labels, at: Instant) -> Sequence[Change]:
+        del labels, at
+        return ()

@@ -14,7 +14,7 @@ from monitor.notify.slack.channel import Channel, Place
 from monitor.notify.slack.classify import RefusedError
 from monitor.notify.slack.degrade import post
 from monitor.notify.slack.digest import Digests, assembled, is_digest
-from monitor.notify.slack.drawing import drawn
+from monitor.notify.slack.drawing import changed_before, drawn, whole_list
 from monitor.notify.slack.graph import BotGraphs
 from monitor.notify.slack.incident import (
     Action,
@@ -192,9 +192,12 @@ class SlackBot:
     def _post_root(self, incident: Incident) -> None:
         thread = self._thread(incident)
         found = self._look(thread, incident.stamp) if incident.doubtful else None
+        rest = _rest_of(incident)
         if found is not None:
             # It says what was true when it was posted; what came to be owed since has not been heard.
-            self._change(incident, lambda one: replace(_at(one, found), owed=_owing_first(UpdateRoot(), one.owed)))
+            self._change(
+                incident, lambda one: replace(_at(one, found), owed=(*_owing_first(UpdateRoot(), one.owed), *rest))
+            )
             return
         thread_ts = thread.ts if thread is not None else ""
         post_it = partial(self._channel.post, stamp=incident.stamp, thread_ts=thread_ts)
@@ -202,7 +205,9 @@ class SlackBot:
         now = self._workspace.now()
         # What is owed since has yet to be said, by whoever owes it; a digest shows the worst alone.
         said = [PostRoot()] if is_digest(incident) else incident.owed
-        self._change(incident, lambda one: replace(_at(one, place), edited_at=now, owed=_without(said, one.owed)))
+        self._change(
+            incident, lambda one: replace(_at(one, place), edited_at=now, owed=(*_without(said, one.owed), *rest))
+        )
 
     def _look(self, thread: Place | None, stamp: str) -> Place | None:
         return self._channel.find(stamp) if thread is None else self._channel.find_reply(thread, stamp)
@@ -258,6 +263,8 @@ class SlackBot:
         buttons = buttons_of(incident) if self._policy.has_buttons else None
         external_url = None if self._policy.has_buttons else self._policy.external_url
         summary, notes = drawn(incident, self._workspace.facts, external_url)
+        if incident.is_open and not is_digest(incident):
+            notes = (*notes, *filter(None, (changed_before(incident, self._workspace.changes),)))
         return post(summary, notes, lambda message: send(with_buttons(message, buttons)), self._simplified)
 
     def _simplified(self, error: NotifyError) -> None:
@@ -287,6 +294,12 @@ class SlackBot:
     def _change(self, incident: Incident, how: Callable[[Incident], Incident]) -> Incident:
         # Whatever somebody else changed of it meanwhile stays.
         return self._incidents.change(incident.key, lambda one: how(one or incident))
+
+
+def _rest_of(incident: Incident) -> tuple[Reply, ...]:
+    """Return what the first message of an incident has no room for, for its thread."""
+    text = whole_list(incident) if not incident.roots and not is_digest(incident) else ""
+    return (Reply(f"{incident.id}/list", text),) if text else ()
 
 
 def _place(incident: Incident) -> Place:

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+from monitor.model.instant import Instant
 from monitor.notify.moment import lasted
-from monitor.notify.readings import Facts
+from monitor.notify.readings import Change, Changes, Facts
 from monitor.notify.silencing import command
 from monitor.notify.slack.digest import is_digest
 from monitor.notify.slack.escape import date, link, literal
 from monitor.notify.slack.incident import Incident
+from monitor.notify.slack.overview import everything
+from monitor.notify.slack.payload import hides_some
 from monitor.notify.summary import Summary, summarise, with_readings
 
 
@@ -29,6 +32,23 @@ def drawn(incident: Incident, facts: Facts, external_url: str | None = None) -> 
     elif external_url is not None:
         summary = replace(summary, silence=command(incident.told, external_url))
     return summary, tuple(_notes(incident))
+
+
+def whole_list(incident: Incident) -> str:
+    """Return all alerts of an incident for its thread, "" where its message shows them all."""
+    summary = summarise(incident.told)
+    return everything(summary) if incident.is_open and hides_some(summary) else ""
+
+
+def changed_before(incident: Incident, changes: Changes) -> str:
+    """Return a line on what changed at the server of the worst alert shortly before the incident; "": nothing."""
+    kinds = summarise(incident.told).kinds
+    found = changes.before(kinds[0].cases[0].labels, incident.opened_at) if kinds else ()
+    return " · ".join(_change(one, incident.opened_at) for one in found)
+
+
+def _change(change: Change, until: Instant) -> str:
+    return f"changed {lasted(max(until - change.at, 0))} before: {literal(change.what, 200)}"
 
 
 def _notes(incident: Incident) -> list[str]:

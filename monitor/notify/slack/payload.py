@@ -62,6 +62,12 @@ def message(summary: Summary, notes: Sequence[str] = ()) -> Message:
     return coloured(summary, [], header_of(summary))
 
 
+def hides_some(summary: Summary) -> bool:
+    """Say whether the message does not show every alert."""
+    most = _DETAILS[0]
+    return len(summary.kinds) > most.kinds or any(len(kind.cases) > most.cases for kind in summary.kinds)
+
+
 def _message(summary: Summary, notes: Sequence[str], detail: Detail) -> Message:
     notes = [*marks(summary), *notes]
     inside = [context(" · ".join(notes))] if notes else []

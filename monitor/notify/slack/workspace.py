@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from monitor.model.instant import Duration, Instant
-from monitor.notify.readings import Facts, NoFacts
+from monitor.notify.readings import Changes, Facts, NoChanges, NoFacts
 from monitor.notify.slack.graph import Graphs
 from monitor.notify.slack.incidents import Incidents
 from monitor.notify.slack.pace import Pace
@@ -18,6 +18,7 @@ class Workspace:
     incidents: Incidents = field(default_factory=Incidents)
     pace: Pace = field(default_factory=Pace)
     facts: Facts = field(default_factory=NoFacts)
+    changes: Changes = field(default_factory=NoChanges)
     graphs: Graphs | None = None
     refused: Callable[[str], None] = lambda _: None
 
