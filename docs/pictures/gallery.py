@@ -29,7 +29,7 @@ def pages() -> dict[str, tuple[int, str]]:
         "slack-firing": (CHANNEL, page(firing)),
         "slack-flapping": (CHANNEL, page(_flapping().root)),
         "slack-resolved": (CHANNEL, page(_resolved().root)),
-        "slack-digest": (CHANNEL, page(digest(flood(), BEGIN + 10 * SECOND))),
+        "slack-digest": (CHANNEL, page(*digest(flood(), BEGIN + 10 * SECOND))),
     }
     lived = _lived()
     return shown | {"slack-thread": (CHANNEL, page(lived.root, lived.replies))}

@@ -83,8 +83,8 @@ class Story:
         self.replies += [Post(asdict(Message(text, [], [])), at) for text in said]
 
 
-def digest(alerts: Sequence[Alert], at: Instant) -> Post:
-    """Return the message that tells of one new incident for each of `alerts`."""
+def digest(alerts: Sequence[Alert], at: Instant) -> tuple[Post, list[Post]]:
+    """Return the message that tells of one new incident for each of `alerts`, and what is in its thread at once."""
     told = [
         Notification("oncall", f"group {number}", EMPTY, (alert,), at, Reason.FIRST, id=f"n{number}")
         for number, alert in enumerate(alerts)
@@ -95,4 +95,5 @@ def digest(alerts: Sequence[Alert], at: Instant) -> Post:
     if whole is None:
         raise ValueError("no digest")
     shown = message(*drawn(assembled(whole, incidents.members(_BOT, whole.group_key)), Known(alerts)))
-    return Post(asdict(shown), at)
+    replies = [Post(asdict(Message(owed.text, [], [])), at) for owed in whole.owed if isinstance(owed, Reply)]
+    return Post(asdict(with_buttons(shown, buttons_of(whole))), at), replies

@@ -69,3 +69,21 @@ def test_a_reload_that_moves_the_rule_tells_nobody_anything(tmp_path: Path, slac
             assert ours.post("/-/reload") == (200, "")
             until(lambda: len(slack.messages) == 2, within=30)
         assert_over(slack)
+
+
+def test_a_reload_that_groups_otherwise_leaves_no_message_red_for_ever(tmp_path: Path, slack: SlackStub) -> None:
+    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as vllm:
+        config = write_config(tmp_path, vllm.url.removeprefix("http://"), slack)
+        config.write_text(config.read_text() + 'rule_files: ["own.rules.yaml"]\n')
+        (tmp_path / "own.rules.yaml").write_text(ALWAYS)
+        with daemon(tmp_path, "--config", str(config)) as ours:
+            until(lambda: slack.messages, within=20)
+            config.write_text(config.read_text().replace("[alertname, model_name]", "[instance]"))
+            assert ours.post("/-/reload") == (200, "")
+            # The new one, and in the thread of the old one that it moved.
+            until(lambda: len(slack.messages) == 3, within=30)
+            until(lambda: slack.messages[0].edits, within=10)
+    old, *others = slack.messages
+    assert old.text.startswith("⚪ MOVED: ")
+    (new,) = [message for message in others if not message.thread_ts]
+    assert new.text[0] == "🔴"

@@ -38,7 +38,8 @@ def test_every_picture_is_small_and_stands_in_the_docs() -> None:
 
 
 def test_a_digest_is_a_message_that_slack_takes() -> None:
-    assert problems(digest(flood(), BEGIN).payload) == []
+    message, thread = digest(flood(), BEGIN)
+    assert [problems(post.payload) for post in (message, *thread)] == [[], []]
 
 
 def test_a_story_needs_a_beginning() -> None:

@@ -126,5 +126,42 @@ def test_cases_are_told_apart_by_the_labels_that_differ() -> None:
     assert sorted(case.where for case in kind.cases) == [f"llama-3-8b @ 10.0.0.1:8000 engine={n}" for n in range(2)]
 
 
+TRY = "Its queue grows.\nTry first: add a replica."
+
+
+@pytest.mark.parametrize(
+    ("annotations", "description", "remedy"),
+    [
+        ({"description": TRY}, "Its queue grows.", "add a replica."),
+        ({"description": "A.\nB.\n  try FIRST:  x\n  and y\n"}, "A.\nB.", "x\n  and y"),
+        ({"description": "Try first: x"}, "", "x"),
+        ({"description": "Do not try first: it hurts."}, "Do not try first: it hurts.", ""),
+        ({"description": "Its queue grows."}, "Its queue grows.", ""),
+        ({"description": "Its queue grows.", "remedy": "Wait."}, "Its queue grows.", "Wait."),
+        ({"description": TRY, "action": "Wait."}, TRY, "Wait."),
+        ({"description": TRY, "action": "add a replica."}, "Its queue grows.", "add a replica."),
+        ({}, "", ""),
+    ],
+)
+def test_what_to_try_first_is_told_apart_from_what_it_means(
+    annotations: dict[str, str], description: str, remedy: str
+) -> None:
+    (kind,) = summarise(note(Alert(Labels.of(alertname="X"), Labels.of(annotations), NOW))).kinds
+    assert (kind.description, kind.remedy) == (description, remedy)
+
+
+def test_what_all_cases_share_is_said_once() -> None:
+    (kind,) = summarise(note(queue("a:1"), queue("b:1"))).kinds
+    assert (kind.place, kind.threshold) == ("llama-3-8b", "10 requests")
+    assert [case.brief for case in kind.cases] == ["a:1", "b:1"]
+    other = queue("b:1")
+    other = replace(other, annotations=Labels.of({**dict(other.annotations), "threshold": "20 requests"}))
+    (kind,) = summarise(note(queue("a:1"), other)).kinds
+    assert kind.threshold == ""
+    assert [case.threshold for case in kind.cases] == ["10 requests", "20 requests"]
+    (kind,) = summarise(note(queue("a:1", engine="0"), queue("a:1", engine="1"))).kinds
+    assert (kind.place, [case.brief for case in kind.cases]) == ("llama-3-8b @ a:1", ["engine=0", "engine=1"])
+
+
 def test_no_alert_at_all_is_no_reason_to_fail() -> None:
     assert summarise(note()).title == "RESOLVED: nothing to tell"

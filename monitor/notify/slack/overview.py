@@ -19,6 +19,7 @@ from monitor.notify.slack.parts import (
     header_of,
     numbers,
     of_several,
+    place_of_all,
     section,
     sign_of,
 )
@@ -44,11 +45,12 @@ _DETAILS = (Detail(6, 3), Detail(4, 2), Detail(2, 1), Detail(1, 0))
 def overview(summary: Summary, notes: Sequence[str] = ()) -> Message:
     """Return the message with as much detail as Slack takes; `notes` are escaped already."""
     summary = replace(summary, headline=_headline(summary))
+    head = header_of(summary)
     for detail in _DETAILS:
-        built = coloured(summary, list(_blocks(summary, notes, detail)), header_of(summary))
+        built = coloured(summary, list(_blocks(summary, notes, detail, head)), head)
         if fits(built):
             return built
-    return coloured(summary, [], header_of(summary))
+    return coloured(summary, [], head)
 
 
 def everything(summary: Summary) -> str:
@@ -56,7 +58,7 @@ def everything(summary: Summary) -> str:
     text = f"*All {summary.firing + summary.resolved}*, the worst first"
     left = summary.firing + summary.resolved
     for kind in summary.kinds:
-        text += f"\n{sign_of(kind)} {bold(kind.what or kind.name, 150)} {_place(kind)}".rstrip()
+        text += f"\n{sign_of(kind)} {bold(kind.what or kind.name, 150)} {code(kind.place, 120)}".rstrip()
         for case in kind.cases:
             row = f"\n• {of_several(kind, case)}"
             if len(text) + len(row) > _LONGEST_LIST:
@@ -88,24 +90,22 @@ def _by_severity(summary: Summary) -> str:
     return ", ".join(f"{firing[severity]} {severity.word}" for severity in Severity if firing[severity])
 
 
-def _blocks(summary: Summary, notes: Sequence[str], detail: Detail) -> Iterator[Block]:
+def _blocks(summary: Summary, notes: Sequence[str], detail: Detail, head: str) -> Iterator[Block]:
     if notes:
         yield context(" · ".join(notes))
     models = _by_model(summary)
     if models:
         yield section(models)
     for kind in summary.kinds[: detail.kinds]:
-        yield section("\n".join(_kind(kind, detail)))
+        yield section("\n".join(_kind(kind, detail, head)))
     hidden = summary.kinds[detail.kinds :]
     if hidden:
-        names = ", ".join(literal(kind.name, 60) for kind in hidden[:5])
-        yield context(f"+{len(hidden)} more: {names}{', …' if hidden[5:] else ''}")
+        others = ", ".join(literal(kind.name, 60) for kind in hidden[:5])
+        yield context(f"+{len(hidden)} more: {others}{', …' if hidden[5:] else ''}")
     if summary.readings.words:
         yield section(numbers(summary))
-    links = [
-        link(kind.runbook, f"Runbook {kind.name}") or literal(kind.name, 60) for kind in summary.kinds[: detail.kinds]
-    ]
-    yield context(" · ".join(links))
+    names = [link(kind.runbook, kind.name) or literal(kind.name, 60) for kind in summary.kinds[: detail.kinds]]
+    yield context(f"Runbooks: {' · '.join(names)}")
 
 
 def _by_model(summary: Summary) -> str:
@@ -119,14 +119,14 @@ def _by_model(summary: Summary) -> str:
     return f"*By model:* {' · '.join([*parts, *([f'+{hidden} more'] if hidden else [])])}"
 
 
-def _kind(kind: Kind, detail: Detail) -> Iterator[str]:
+def _kind(kind: Kind, detail: Detail, head: str) -> Iterator[str]:
     count = f"{kind.firing or len(kind.cases)}x "
     over = len(kind.cases) - kind.firing
     ended = f" · {over} resolved" if over and kind.firing else ""
     since = f"since {date(min(case.since for case in kind.cases))}" if kind.firing else ""
     limit = f"limit {literal(kind.threshold, 80)}" if kind.threshold else ""
-    yield f"{sign_of(kind)} {count}{bold(kind.what or kind.name, 150)}{ended}"
-    about = " · ".join(part for part in (_place(kind), limit, since) if part)
+    yield f"{sign_of(kind)} {bold(f'{count}{kind.what or kind.name}', 160)}{ended}"
+    about = " · ".join(part for part in (place_of_all(kind, head), limit, since) if part)
     if about:
         yield about
     for case in kind.cases[: detail.cases]:
@@ -134,7 +134,3 @@ def _kind(kind: Kind, detail: Detail) -> Iterator[str]:
     hidden = len(kind.cases) - detail.cases
     if hidden > 0:
         yield f"+{hidden} more in the thread"
-
-
-def _place(kind: Kind) -> str:
-    return code(kind.place, 120)

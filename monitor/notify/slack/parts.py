@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from monitor.notify.moment import lasted, utc
@@ -15,6 +15,7 @@ Block = dict[str, Any]
 
 # Two signs, at most, and a blank stand before it.
 _HEADER = 140
+_LONG = 105
 _TOTAL_TEXT = 9_000
 _TOTAL_JSON = 14_000
 
@@ -67,8 +68,15 @@ def fits(built: Message) -> bool:
 
 
 def header_of(summary: Summary) -> str:
-    """Return the words of the header, escaped: the title, with more room than a locked phone has."""
-    return line(title(summary.headline, _HEADER), _HEADER)
+    """
+    Return the words of the header, escaped: the title, with more room than a locked phone has.
+
+    Where they would fill half a phone, the place is left to what stands below.
+    """
+    whole = title(summary.headline, _HEADER)
+    if len(whole) > _LONG:
+        whole = title(replace(summary.headline, place="", brief_place=""), _HEADER)
+    return line(whole, _HEADER)
 
 
 def _header(sign: str, head: str) -> Block:
@@ -98,6 +106,12 @@ def of_several(kind: Kind, case: Case) -> str:
     """Return the place and the value of one of the cases of a kind, without what all of them share."""
     own = f"limit {literal(case.threshold, 80)}" if case.threshold and not kind.threshold else ""
     return " · ".join(part for part in (code(case.brief, 120), value_in(case), own) if part)
+
+
+def place_of_all(kind: Kind, head: str) -> str:
+    """Return the place that all cases of a kind share, unless `head` has said it."""
+    place = line(kind.place, 120)
+    return "" if place in head else code(kind.place, 120)
 
 
 def value_in(case: Case, how: Callable[[str, int], str] = literal) -> str:

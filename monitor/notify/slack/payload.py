@@ -21,6 +21,7 @@ from monitor.notify.slack.parts import (
     marks,
     numbers,
     of_several,
+    place_of_all,
     plain,
     section,
     sign_of,
@@ -111,7 +112,7 @@ def _facts(kind: Kind, detail: Detail, counts: str, head: str) -> Iterator[str]:
         yield " · ".join(part for part in (value, limit) if part)
         yield " · ".join(part for part in (code(case.where, 120), _when(case, head)) if part)
         return
-    yield " · ".join(part for part in (code(kind.place, 120), limit, counts) if part)
+    yield " · ".join(part for part in (place_of_all(kind, head), limit, counts) if part)
     for case in kind.cases[: detail.cases]:
         mark = f"{RESOLVED_SIGN} " if case.resolved and not kind.resolved else "• "
         yield mark + " · ".join(part for part in (of_several(kind, case), _when(case)) if part)

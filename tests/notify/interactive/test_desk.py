@@ -3,13 +3,15 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from monitor.dispatch.silence import Silence, Silences
+from monitor.model.alert import Alert
 from monitor.model.instant import HOUR, MINUTE
+from monitor.model.labels import EMPTY, Labels
 from monitor.notify.interactive.click import Button, Click
 from monitor.notify.interactive.decide import Outcome
 from monitor.notify.interactive.desk import Desk, Hooks
@@ -189,3 +191,46 @@ def test_a_click_that_breaks_something_does_not_take_the_desk_with_it() -> None:
         broken.clicked(click(), click(action_ts="1796018800.000100"))
         assert broken.outcomes == [Outcome.REFUSED] * 2
         broken.desk.stop()
+
+
+def digest_of(*members: Incident) -> tuple[Incident, ...]:
+    """Return a digest that stands, with the id that is clicked on, and its members."""
+    told = [replace(one, id=f"m{n}", group_key=f"g{n}", digest="digest/1") for n, one in enumerate(members)]
+    whole = incident(group_key="digest/1")
+    return (replace(whole, told=replace(whole.told, group_key="digest/1", alerts=())), *told)
+
+
+def test_whoever_takes_on_a_digest_takes_on_all_that_is_in_it() -> None:
+    members = (
+        incident(queue("a:1")),
+        incident(queue("b:1"), ts=""),
+        incident(queue("c:1"), acked_by="bob", acked_at=NOW),
+    )
+    with stage(*digest_of(*members, resolved())) as at:
+        at.clicked(click())
+        after = {one.id: one.acked_by for one in at.incidents.all()}
+        assert after == {"abc123": "u0alice001", "m0": "u0alice001", "m1": "u0alice001", "m2": "bob", "m3": ""}
+        # The digest, and the one member that has a message of its own and is shown otherwise now.
+        assert [one.id for one in at.touched] == ["abc123", "m0"]
+
+
+def test_a_digest_is_silenced_as_a_whole_and_by_nothing_more() -> None:
+    with stage(*digest_of(incident(queue("a:1")), incident(queue("b:1")))) as at:
+        at.clicked(click(Button.SILENCE_1H))
+        (silence,) = at.silences.all(LATER)
+        assert [str(matcher) for matcher in silence.matchers] == [
+            'alertname="VLLMQueueLong"',
+            'model_name="meta/llama-3-8b"',
+            'instance=~"a:1|b:1"',
+        ]
+        assert {one.silence_id for one in at.incidents.all()} == {silence.id}
+        at.clicked(click(Button.UNSILENCE, action_ts="2.0"))
+        assert {one.silence_id for one in at.incidents.all()} == {""}
+
+
+def test_what_has_nothing_in_common_cannot_be_silenced_together() -> None:
+    nameless = Alert(Labels.of(job="x"), EMPTY, NOW)
+    with stage(*digest_of(incident(nameless), incident(queue("b:1")))) as at:
+        at.clicked(click(Button.SILENCE_1H))
+        assert at.outcomes == [Outcome.REFUSED]
+        assert at.told == [(ALICE, "These alerts have nothing in common that a silence could match.")]

@@ -1,5 +1,6 @@
 """The messages as files, and that no input whatever makes one that Slack refuses or that rings somebody."""
 
+import re
 from dataclasses import asdict, replace
 from math import nan
 from typing import Any
@@ -17,7 +18,7 @@ from monitor.notify.readings import Readings
 from monitor.notify.slack.digest import assembled
 from monitor.notify.slack.drawing import drawn
 from monitor.notify.slack.escape import units
-from monitor.notify.slack.incident import Incident, Policy, Reply, advance
+from monitor.notify.slack.incident import Incident, Policy, Reply, advance, moved_on
 from monitor.notify.slack.payload import message, plain
 from monitor.notify.summary import summarise
 from tests.notify.golden import assert_golden
@@ -70,6 +71,31 @@ def test_the_message_keeps_slacks_limits(name: str) -> None:
     assert_sound(payload(NOTES[name]))
 
 
+def test_each_thing_is_said_once() -> None:
+    """What the title says whole is not repeated, and what all instances share stands above them."""
+    shown = root(INCIDENTS["incident_firing"])
+    words = "\n".join(texts({"blocks": shown["blocks"], "attachments": shown["attachments"]}))
+    assert [words.count(text) for text in ("vLLM's queue has been long", "limit 10 requests", "llama-3-8b")] == [
+        1,
+        1,
+        1,
+    ]
+
+
+def test_what_a_message_says_of_the_time_stays_true() -> None:
+    shown = root(INCIDENTS["incident_firing"])
+    assert not re.search(r"\b[0-9]+[smh]\b", str(shown["attachments"]))
+    assert str(shown["attachments"]).count("<!date^") == 2
+
+
+def test_where_there_are_no_buttons_a_command_silences() -> None:
+    summary, notes = drawn(INCIDENTS["incident_firing"], Known(), "https://monitor.example.com")
+    shown = asdict(message(summary, notes))
+    assert_sound(shown)
+    (command,) = [text for text in texts(shown) if text.startswith("Silence it: `vllm-monitor silence add alertname=")]
+    assert command.endswith("--url https://monitor.example.com`")
+
+
 def test_a_link_leads_where_the_annotation_says() -> None:
     assert markup(payload(note(queue()))).links == ("https://example.com/runbooks#vllmqueuelong",)
 
@@ -112,7 +138,17 @@ INCIDENTS = {
     "incident_hostile": incident(
         NOTES["hostile"].alerts[0], acked_by=HOSTILE, acked_at=NOW, peak=HOSTILE, earlier=f"https://e.example/{HOSTILE}"
     ),
+    "incident_moved": moved_on(incident(queue(), ts="1.0"), NOW),
     "digest": assembled(incident(queue(), group_key="digest/1"), MEMBERS),
+    "digest_models": assembled(
+        incident(queue(), group_key="digest/1"),
+        [
+            incident(down()),
+            incident(queue("a:1", model_name="qwen")),
+            incident(queue("b:1")),
+            incident(ended(queue("c:1"))),
+        ],
+    ),
 }
 
 
