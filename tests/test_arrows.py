@@ -56,6 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dispatching": MIDDLE | {"config", "dispatch"},
     "reporting": MIDDLE | {"rules", "dispatch", "notify", "metrics", "pipeline"},
     "replay": MIDDLE | {"pipeline"},
+    "backtest": MIDDLE | {"rules", "dispatch", "notify", "expressions", "metrics", "pipeline", "replay"},
     "schedule": GROUND,
     "arrival": GROUND,
     "clockwatch": GROUND,

@@ -41,6 +41,16 @@ class Engine:
         self._subquery_step = default_subquery_step
         self._now = now
 
+    def over(self, storage: Queryable) -> "Engine":
+        """Return an engine of the same settings over another storage."""
+        return Engine(
+            storage,
+            lookback=self._lookback,
+            limits=self._limits,
+            default_subquery_step=self._subquery_step,
+            now=self._now,
+        )
+
     def instant(self, plan: Plan, at: Instant) -> Result:
         """Return the value of the expression at one time. Raises PromqlError."""
         run = self._run(at, at, 0)

@@ -1,0 +1,1 @@
+"""Rules over a history: which alerts would have fired."""

@@ -1,0 +1,50 @@
+"""Where a history comes from, as far as a backtest needs to know."""
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from monitor.model.instant import Duration, Instant
+from monitor.model.labels import Labels
+
+COUNTER_ENDINGS = ("_total", "_sum", "_count", "_bucket")
+UP = "up"
+
+
+class SourceError(Exception):
+    """The history cannot be read; the message is for whoever asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Some samples of one series, by rising time; STALE is a staleness marker."""
+
+    labels: Labels
+    times: "array[int]"
+    values: "array[float]"
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From when to when there is a history, both included, and how far apart its scrapes are."""
+
+    start: Instant
+    end: Instant
+    interval: Duration
+
+
+class Source(Protocol):
+    """A history as series: a file, or a server."""
+
+    def read(self, after: Instant, until: Instant) -> Iterable[Samples]:
+        """Return what there is in `(after, until]`, each series once. Raises SourceError."""
+        ...
+
+
+class Feed(Protocol):
+    """A history on its way into the window."""
+
+    def feed(self, until: Instant) -> None:
+        """Write everything up to `until` that is not written yet. Raises SourceError."""
+        ...

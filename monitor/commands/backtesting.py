@@ -1,0 +1,137 @@
+"""From a configuration and a history to an outcome: the daemon's rules and routes, played."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from prometheus_client import CollectorRegistry
+
+from monitor import __version__
+from monitor.backtest.columnar import Columnar
+from monitor.backtest.order import NoOrderError
+from monitor.backtest.outcome import Outcome
+from monitor.backtest.slots import BySlots
+from monitor.backtest.source import Feed, Period
+from monitor.backtest.stage import Stage
+from monitor.build import RULE_LIMITS, rule_groups
+from monitor.clock import VirtualClock, monotonic_seconds
+from monitor.config.config import Config
+from monitor.dispatch.dispatcher import Integration
+from monitor.dispatching import Dispatching
+from monitor.embedded import EmbeddedQuery, WindowAppender, keep, wanted_names
+from monitor.expressions import expressions_of
+from monitor.metrics import Metrics
+from monitor.model.instant import DAY, HOUR, MINUTE, Duration, Instant
+from monitor.model.labels import EMPTY
+from monitor.notify.slack.workspace import Workspace
+from monitor.promql import Engine
+from monitor.receivers import receivers_of
+from monitor.rules.context import Context
+from monitor.rules.manager import Manager
+from monitor.rules.spec import AlertingRule, RuleGroup
+from monitor.storage.window import Window
+
+# So many values of the window's series at most are looked at in one go.
+_MOST_AT_ONCE = 1_500_000
+_FIRST, _SHORTEST, _LONGEST = HOUR, 15 * MINUTE, DAY
+
+
+class History(Protocol):
+    """Something that can be played."""
+
+    def period(self) -> Period:
+        """Return from when to when it is. Raises SourceError."""
+        ...
+
+    def feed(self, window: Window, names: frozenset[str] | None, period: Period, *, by_slots: bool) -> Feed:
+        """Return what writes the series of these names (None: all) into the window."""
+        ...
+
+
+class Watcher(Protocol):
+    """Is told how far a backtest has come."""
+
+    def __call__(self, at: Instant) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """An outcome, and why it took longer than it might have ("" when it did not)."""
+
+    outcome: Outcome
+    slow: str = ""
+
+
+def play(config: Config, history: History, period: Period, watcher: Watcher, *, by_slots: bool = False) -> Played:
+    """
+    Play a period of a history. With `by_slots` instant by instant, whatever the rules are.
+
+    Raises DocumentError for rule files that are wrong, and SourceError.
+    """
+    specs = tuple(_without_texts(spec) for spec in rule_groups(config))
+    stage, names = _stage(config, specs, period)
+    if not by_slots:
+        try:
+            player = Columnar(stage, history.feed(stage.window, names, period, by_slots=False))
+        except NoOrderError as err:
+            return replace(play(config, history, period, watcher, by_slots=True), slow=str(err))
+        _through(player.play, stage, period, watcher)
+    else:
+        _through(BySlots(stage, history.feed(stage.window, names, period, by_slots=True)).play, stage, period, watcher)
+    return Played(stage.outcome(Outcome(period.start, period.end, period.interval)))
+
+
+def _through(play_part: Callable[[Instant, Instant], None], stage: Stage, period: Period, watcher: Watcher) -> None:
+    at, length = period.start - 1, _FIRST
+    while at < period.end:
+        until = min(at + length, period.end)
+        play_part(at, until)
+        at = until
+        watcher(at)
+        series = max(stage.window.size()[0], 1)
+        length = min(max(_MOST_AT_ONCE // series * period.interval, _SHORTEST), _LONGEST)
+
+
+def _stage(config: Config, specs: tuple[RuleGroup, ...], period: Period) -> tuple[Stage, frozenset[str] | None]:
+    """Return the stage, and the names of the series that its rules read but do not record."""
+    window, clock = Window(), VirtualClock(period.start)
+    expressions = [expr for spec in specs for rule in spec.rules for expr in expressions_of(rule)]
+    keep(window, expressions, 0)
+    engine = Engine(window, limits=RULE_LIMITS, default_subquery_step=period.interval)
+    context = Context(
+        EmbeddedQuery(engine), WindowAppender(window), config.global_.external_labels, config.web.external_url
+    )
+    manager = Manager(specs, context, period.interval, monotonic_seconds)
+    integrations, _ = receivers_of(config, None, Workspace(clock.now))
+    # What is edited as its numbers move is no further message.
+    told = {
+        receiver: [Integration(one.name, one.send_resolved) for one in some] for receiver, some in integrations.items()
+    }
+    dispatcher = Dispatching(config, told).dispatcher
+    metrics = Metrics(CollectorRegistry(), __version__)
+    names = wanted_names(expressions)
+    recorded = {rule.name for spec in specs for rule in spec.rules if not isinstance(rule, AlertingRule)}
+    raw = None if names is None else names - recorded | {"up"}
+    return Stage.of(clock, window, engine, manager, (dispatcher, told), metrics), raw
+
+
+def _without_texts(spec: RuleGroup) -> RuleGroup:
+    """Return the group without annotations: nobody reads them here, and they take most of the time of an alert."""
+    rules = [replace(rule, annotations=EMPTY) if isinstance(rule, AlertingRule) else rule for rule in spec.rules]
+    return replace(spec, rules=tuple(rules))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The part of a history that is asked for; None leaves it to the history."""
+
+    start: Instant | None = None
+    end: Instant | None = None
+    interval: Duration | None = None
+
+    def of(self, period: Period) -> Period:
+        """Return the part of a period that is asked for."""
+        interval = self.interval or period.interval
+        end = period.end if self.end is None else min(self.end, period.end)
+        start = period.start if self.start is None else max(self.start, period.start)
+        return Period(start, end - end % interval, interval)
