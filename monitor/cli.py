@@ -12,6 +12,8 @@ import typer
 
 from monitor import __version__
 from monitor.commands.alerting import alerts, silence_cli
+from monitor.commands.capacity import plan_command
+from monitor.commands.checking import check
 from monitor.commands.ruling import rules_cli
 from monitor.commands.telling import outbox_cli, try_slack
 from monitor.commands.usage import fail
@@ -86,19 +88,6 @@ def run(
     while means_reload(signals):
         app.reload()
     app.stop()
-
-
-@cli.command()
-def check(config: Annotated[Path, typer.Argument(help="A configuration file, or a rule file.")]) -> None:
-    """Print every mistake of a configuration and of the rule files it names; exit 1 when there is one."""
-    from monitor.commands.check import check_file
-
-    mistakes, summary = check_file(config)
-    for mistake in mistakes:
-        print(mistake)
-    if any(not mistake.warning for mistake in mistakes):
-        raise typer.Exit(1)
-    print(summary)
 
 
 @cli.command("test")
@@ -193,10 +182,12 @@ def query(
         print(line, file=sys.stderr)
 
 
+cli.command()(check)
 cli.command()(alerts)
 cli.add_typer(silence_cli, name="silence")
 cli.add_typer(outbox_cli, name="outbox")
 cli.add_typer(rules_cli, name="rules")
+cli.command("plan")(plan_command)
 cli.command("test-slack")(try_slack)
 
 

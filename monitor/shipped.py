@@ -1,4 +1,4 @@
-"""Where the rule files that come with the program are."""
+"""Where the rule files and dashboards that come with the program are."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,3 +22,9 @@ def rules_folder() -> Path:
 def shipped_rules() -> Sequence[Path]:
     """Return the shipped rule files, in the order in which they are read."""
     return sorted(rules_folder().glob("*.rules.yaml"))
+
+
+def shipped_dashboards() -> Sequence[Path]:
+    """Return the files of the shipped Grafana dashboards."""
+    installed = _HERE / "shipped_dashboards"
+    return sorted((installed if installed.is_dir() else _HERE.parent / "dashboards").glob("*.json"))

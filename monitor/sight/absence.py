@@ -26,7 +26,7 @@ def absence(metric: str, offer: Offer) -> Blind:
     if family is None:
         return _unknown(metric)
     if family.name in offer.described and metric != offer.here(metric):
-        return Blind(Reason.RENAMED, f"`{metric}` is called `{offer.here(metric)}` by this server")
+        return Blind(Reason.PREFIX, f"`{metric}` is called `{offer.here(metric)}` by this server")
     if offer.running is None:
         return Blind(Reason.MISSING, f"`{metric}` is not on the page")
     return _by_version(metric, family, offer, offer.running)
@@ -65,6 +65,9 @@ def _not_in(metric: str, family: Family, running: Running) -> Blind:
     """Return why a version of an engine does not have a family."""
     span = family.spans.get(running.engine)
     older = _other_name(family, running)
+    if span is not None and any(family.shown(running.version, engine) for engine in Engine):
+        sentence = f"`{metric}` comes with the V1 engine; running V0, {running}"
+        return Blind(Reason.LATER, sentence)
     if span is not None and span.gone is not None and running.version >= span.gone:
         reason = Reason.RENAMED if family.instead in families() else Reason.REMOVED
         return Blind(reason, f"`{metric}` left in {span.gone}; running {running}{_read(family)}")

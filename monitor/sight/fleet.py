@@ -55,9 +55,9 @@ class Fleet:
         return None if any(leaf not in other.blind for other in self._views) else found
 
 
-def _as_alternative(blind: Blind) -> tuple[bool, bool]:
+def _as_alternative(blind: Blind) -> tuple[bool, bool, bool]:
     """Order the reasons of alternatives: one that will do later, or elsewhere, is enough; then what tells the way."""
-    return not blind.reason.explained, blind.reason not in _FIRST
+    return not blind.reason.explained, blind.reason is Reason.PREFIX, blind.reason not in _FIRST
 
 
 def _is_foreign(leaf: Leaf) -> bool:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from monitor.model.labels import METRIC_NAME
+from monitor.model.labels import BUCKET, METRIC_NAME
 from monitor.model.matcher import Matcher
 from monitor.promql import parse
 from monitor.promql.needs import NEVER, NOTHING, AnyOf, Leaf, Need, all_of, any_of, needs
@@ -56,7 +56,8 @@ class Formulas:
         if not writers:
             # Nothing that is recorded under this name has such labels: it is as good as not there.
             return need
-        return any_of(self._recorded(rule, within) for rule in writers)
+        on_edges = tuple(matcher for matcher in need.matchers if matcher.name == BUCKET)
+        return _with_edges(any_of(self._recorded(rule, within) for rule in writers), on_edges)
 
     def _recorded(self, rule: RecordingRule, within: frozenset[str]) -> Need:
         known = self._known.get(rule.expr)
@@ -65,6 +66,17 @@ class Formulas:
             if not within:
                 self._known[rule.expr] = known
         return known
+
+
+def _with_edges(need: Need, on_edges: tuple[Matcher, ...]) -> Need:
+    """Ask the buckets that a record is made of for the edges that the record is asked for."""
+    if not on_edges:
+        return need
+    if isinstance(need, Leaf):
+        is_bucket = need.name is not None and need.name.endswith("_bucket")
+        return Leaf((*need.matchers, *on_edges)) if is_bucket else need
+    parts = [_with_edges(part, on_edges) for part in need.parts]
+    return any_of(parts) if isinstance(need, AnyOf) else all_of(parts)
 
 
 def _may_write(rule: RecordingRule, matchers: Iterable[Matcher]) -> bool:

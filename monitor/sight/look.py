@@ -9,13 +9,15 @@ from monitor.promql.needs import Leaf
 from monitor.sight.absence import absence, not_yet
 from monitor.sight.offer import Offer
 from monitor.sight.reason import Blind, Reason
-from monitor.vllm.buckets import edges
+from monitor.vllm.buckets import edges, one_two_five
 from monitor.vllm.families import Label, canonical, family_of
 
 # What a server has from its start to its end.
 _FIXED = frozenset(("model_name", "engine"))
 _STATIC = frozenset(("vllm:cache_config_info", "python_info"))
 _MOST_SHOWN = 30
+# The buckets of token counts go as far as a request may be long; nobody's is longer than this.
+_TOKENS, _LONGEST = "tokens", 100_000_000
 
 
 def look(leaf: Leaf, offer: Offer) -> Blind | None:
@@ -65,7 +67,7 @@ def _mismatch(leaf: Leaf, matcher: Matcher, series: Sequence[Labels], offer: Off
     values = sorted({labels.value(matcher.name) for labels in series} - {""})
     name = leaf.name or str(leaf)
     if matcher.name == BUCKET:
-        return _no_edge(name, matcher, values)
+        return _no_edge(name, [matcher], values)
     is_fixed = matcher.name in _FIXED or bool(offer.labels.value(matcher.name)) or canonical(name) in _STATIC
     known = _label(name, matcher.name, offer)
     if not values:
@@ -76,11 +78,21 @@ def _mismatch(leaf: Leaf, matcher: Matcher, series: Sequence[Labels], offer: Off
     return _no_value(name, matcher, known, offer)
 
 
-def _no_edge(name: str, matcher: Matcher, edges_there: Sequence[str]) -> Blind:
+def _no_edge(name: str, matchers: Sequence[Matcher], edges_there: Sequence[str]) -> Blind:
     there = sorted(edges_there, key=float)[:_MOST_SHOWN]
     if not there:
         return Blind(Reason.BUCKET, f"`{name}` has no buckets")
-    return Blind(Reason.BUCKET, f"`{name}` has no edge with `{matcher}`; its edges are {', '.join(there)}")
+    wanted = ", ".join(f"`{matcher}`" for matcher in matchers)
+    family = family_of(name)
+    longest = max(edge for edge in map(float, there) if not isinf(edge))
+    further = [edge for edge in one_two_five(_LONGEST) if edge > longest]
+    if family is not None and family.buckets == _TOKENS and any(_matches(matchers, edge) for edge in further):
+        return Blind(Reason.CONDITION, f"`{name}` ends at {longest:g} here: {wanted} needs a larger --max-model-len")
+    return Blind(Reason.BUCKET, f"`{name}` has no edge with {wanted}; its edges are {', '.join(there)}")
+
+
+def _matches(matchers: Iterable[Matcher], edge: float) -> bool:
+    return all(matcher.matches("+Inf" if isinf(edge) else str(edge)) for matcher in matchers)
 
 
 def _no_label(name: str, matcher: Matcher, series: Sequence[Labels], known: Label | None) -> Blind:
@@ -111,12 +123,9 @@ def _by_the_table(leaf: Leaf, matchers: Sequence[Matcher], offer: Offer) -> Blin
         return None
     known = edges(family.buckets, offer.running.version)
     on_edges = [matcher for matcher in matchers if matcher.name == BUCKET]
-    if known is None or not on_edges:
+    if known is None or not on_edges or any(_matches(on_edges, edge) for edge in known):
         return None
-    there = ["+Inf" if isinf(edge) else str(edge) for edge in known]
-    if any(all(matcher.matches(edge) for matcher in on_edges) for edge in there):
-        return None
-    return _no_edge(leaf.name or "", on_edges[0], there)
+    return _no_edge(leaf.name or "", on_edges, ["+Inf" if isinf(edge) else str(edge) for edge in known])
 
 
 def _label(metric: str, label: str, offer: Offer) -> Label | None:

@@ -14,6 +14,7 @@ class Reason(StrEnum):
 
     REMOVED = "removed"
     RENAMED = "renamed"
+    PREFIX = "prefix"
     HIDDEN = "hidden"
     BUCKET = "bucket"
     LABEL = "label"

@@ -13,9 +13,10 @@ from monitor.sight.reason import Blind
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule that finds nothing on one target; `number` is its place in the group."""
+    """One rule that finds nothing on one target; `number` is its place in the group, which stands in `file`."""
 
     target: Labels
+    file: str
     group: str
     number: int
     rule: str
@@ -28,6 +29,9 @@ class _Asked:
     number: int
     rule: Rule
     need: Need
+
+    def blind_on(self, target: Labels, blind: Blind) -> Finding:
+        return Finding(target, self.group.file, self.group.name, self.number, self.rule.name, blind)
 
 
 class Report:
@@ -55,5 +59,5 @@ class Report:
             key = frozenset(view.blind.items())
             if key not in known:
                 known[key] = [(one, blind) for one in self._asked if (blind := fleet.blind(one.need, view)) is not None]
-            found += [Finding(view.target, one.group.name, one.number, one.rule.name, b) for one, b in known[key]]
+            found += [one.blind_on(view.target, blind) for one, blind in known[key]]
         return tuple(found)

@@ -139,7 +139,14 @@ def test_what_finds_something_or_may_is_not_blind(selector: str, text: str, vers
             "label",
             '`vllm:num_requests_running` has job "vllm" here, so that `job="inference"` finds nothing',
         ),
-        ("ray_vllm_num_requests_running", "0.33.0", "renamed", "is called `vllm:num_requests_running` by this server"),
+        (
+            'vllm:request_prompt_tokens_bucket{le=~"20000|20000.0"}',
+            "0.33.0",
+            "condition",
+            'ends at 5000 here: `le=~"20000|20000.0"` needs a larger --max-model-len',
+        ),
+        ('vllm:request_prompt_tokens_bucket{le="3000.0"}', "0.33.0", "bucket", "1000.0, 2000.0, 5000.0, +Inf"),
+        ("ray_vllm_num_requests_running", "0.33.0", "prefix", "is called `vllm:num_requests_running` by this server"),
     ],
 )
 def test_what_is_said_of_a_server_of_the_v1_engine(selector: str, version: str, reason: str, sentence: str) -> None:
@@ -156,6 +163,7 @@ def test_what_is_said_of_a_server_of_the_v1_engine(selector: str, version: str, 
         ("vllm:kv_cache_usage_perc", "renamed"),
         ("vllm:prefix_cache_hits_total", "later"),
         ('vllm:num_requests_running{engine="0"}', "later"),
+        ("vllm:spec_decode_num_draft_tokens_total", "condition"),
         ("http_requests_total", "condition"),
         ("process_start_time_seconds", "condition"),
     ],
@@ -171,6 +179,12 @@ def test_the_v0_engine_shows_little_before_the_first_request(metric: str) -> Non
     found = look(leaf(metric), offered(page("0.9.2", Engine.V0, served=False), version="0.9.2"))
     assert found is not None
     assert found.sentence == f"`{metric}` has no value before the first request"
+
+
+def test_what_left_the_v0_engine_before_the_v1_engine_is_a_matter_of_the_engine() -> None:
+    found = look(leaf("vllm:spec_decode_num_draft_tokens_total"), offered(page("0.10.2", Engine.V0), version="0.10.2"))
+    assert found is not None
+    assert found.sentence.endswith("comes with the V1 engine; running V0, 0.10.2")
 
 
 def test_two_api_servers_have_no_values_before_the_first_request() -> None:

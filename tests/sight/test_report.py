@@ -107,6 +107,12 @@ def test_a_record_that_reads_nothing_but_itself_is_blind() -> None:
     assert found("last > 1", NEW, records=recording(("last", "last offset 1m"))) == ["gpu-1:8000: missing"]
 
 
+def test_an_edge_that_is_asked_of_a_record_is_asked_of_its_buckets() -> None:
+    records = recording(("ttft", "sum by (le) (rate(vllm:time_to_first_token_seconds_bucket[5m]))"))
+    assert found('ttft{le=~"2.5|2.50"} > 1', NEW, records=records) == []
+    assert found('ttft{le="0.3"} > 1', NEW, records=records) == ["gpu-1:8000: bucket"]
+
+
 def test_a_public_rule_is_named_with_its_group(tmp_path: Path) -> None:
     text = """
 groups:

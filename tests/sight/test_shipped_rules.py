@@ -50,3 +50,8 @@ def test_no_rule_is_blind_on_a_page_of_any_version(name: str) -> None:
 
 def test_no_rule_is_blind_without_stats() -> None:
     assert unexplained(page("0.33.0", stats=False), "0.33.0") == []
+
+
+def test_no_rule_is_blind_behind_another_prefix() -> None:
+    for prefix in ("ray_vllm_", "kserve_vllm:"):
+        assert unexplained(page("0.33.0").replace("vllm:", prefix), "0.33.0") == []
