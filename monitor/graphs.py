@@ -56,12 +56,17 @@ class GraphPainter:
             raise PaintError("query_failed", f"the signal cannot be read: {err}") from err
         except ChartError as err:
             raise PaintError(err.why, str(err)) from err
-        # No markup is known in titles; should there be some, here is none.
-        title = chart.title.replace("<", "\u2039").replace(">", "\u203a").replace("&", "+")
-        return Picture(png, title, f"{title}: a graph of the last minutes, and the threshold {chart.threshold:.6g}")
+        return picture_of(chart, png)
 
     def stop(self) -> None:
         self._child.stop()
+
+
+def picture_of(chart: Chart, png: bytes) -> Picture:
+    """Return what is shared of a chart that was drawn."""
+    # No markup is known in titles; should there be some, here is none.
+    title = chart.title.replace("<", "\u2039").replace(">", "\u203a").replace("&", "+")
+    return Picture(png, title, f"{title}: a graph of the last minutes, and the threshold {chart.threshold:.6g}")
 
 
 def chart_of(told: Notification, at: Instant, series: Range) -> Chart | None:

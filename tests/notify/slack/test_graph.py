@@ -268,3 +268,19 @@ def test_the_place_is_that_of_the_root(stub: SlackStub) -> None:
     upload.share(PICTURE, Place(CHANNEL, "1700000001.000001"))
     (file,) = stub.workspace.files.values()
     assert (file.channel, file.thread_ts) == (CHANNEL, "1700000001.000001")
+
+
+def test_each_step_fails_once_and_the_file_is_processed_late_and_there_is_one_picture_and_the_alert(
+    stub: SlackStub,
+) -> None:
+    gallery = Gallery(stub)
+    stub.workspace.processing = 10.0
+    stub.fail_next(rate_limited("2"), method=STEPS[0])
+    stub.fail_next(Answer(500), method=STEPS[1])
+    stub.fail_next(Close(applied=True), method=STEPS[2])
+    gallery.bot.make(gallery.incident())
+    assert [message.ts for message in stub.messages] == [gallery.root]
+    assert gallery.shown() == [(CHANNEL, gallery.root, PICTURE.png)]
+    assert gallery.graphs.pauses == [2 * SECOND, 2 * SECOND]
+    # It is shared as a file: no block shows it, so nobody has to wait until it has been processed.
+    assert gallery.calls("files.info") == 0
