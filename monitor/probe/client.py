@@ -165,7 +165,7 @@ class _Connection(HTTPConnection):
 
     def connect(self) -> None:
         plain = connect(self.host, self.port, self._deadline)
-        self.is_loopback = _is_loopback(plain.getpeername()[0])
+        self.is_loopback = is_loopback_address(plain.getpeername()[0])
         if self._tls is None:
             self.sock = plain
             return
@@ -213,7 +213,8 @@ def _body(response: HTTPResponse) -> bytes:
     return body
 
 
-def _is_loopback(address: str) -> bool:
+def is_loopback_address(address: str) -> bool:
+    """Say whether nobody but this machine can be at `address`."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
