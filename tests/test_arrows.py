@@ -16,7 +16,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "yamldoc": {"model"},
     "clock": {"model"},
     "shipped": set(),
-    "rulebook": GROUND | {"shipped", "rules"},
+    "rulebook": GROUND | {"shipped", "rules", "vllm"},
     "capacity": set(),
     "simulator": {"model"},
     "vllm": {"model"},
