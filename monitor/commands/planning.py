@@ -1,0 +1,132 @@
+"""`vllm-monitor plan`: what fits into the KV cache before anything is started."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich.console import Console
+
+from monitor.capacity.failure import CapacityError
+from monitor.capacity.gpus import gpu
+from monitor.capacity.memory import GIB, Measured
+from monitor.capacity.models import model
+from monitor.capacity.plan import Settings, Verdict, plan
+from monitor.capacity.solve import Question, solve
+from monitor.commands.planshown import answers_json, as_json, print_json, show, show_answers, show_comparison
+
+# Flags that a variant of --compare may set, with how their values are read.
+_READ: Mapping[str, Any] = {
+    "max-model-len": int,
+    "gpu-memory-utilization": float,
+    "kv-cache-dtype": str,
+    "quantization": str,
+    "tensor-parallel-size": int,
+    "pipeline-parallel-size": int,
+    "data-parallel-size": int,
+    "max-num-seqs": int,
+    "max-num-batched-tokens": int,
+    "block-size": int,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """
+    What is asked: a model and a GPU by their names, flags, and what is known better than by a table, in GiB.
+
+    `input_limit` is the longest input that is accepted, in tokens.
+    """
+
+    model: str
+    gpu: str
+    settings: Settings
+    weights_gib: float | None
+    reserve_gib: float | None
+    input_limit: int
+
+
+def answer(
+    asked: Planning,
+    console: Console,
+    *,
+    solve_for: str | None,
+    variants: Sequence[str],
+    explain: bool,
+    json: bool,
+) -> bool:
+    """Print the plan; return whether vLLM starts with it, for all that is known. Raises CapacityError."""
+    _check(asked)
+    given = None if asked.weights_gib is None else max(1, round(asked.weights_gib * GIB / 2))
+    found, card = model(asked.model, given), gpu(asked.gpu)
+    if given is not None:
+        found = replace(found, weights_bytes=None, weights_dtype="bfloat16")
+    measured = Measured(other=asked.reserve_gib)
+    planned = plan(found, card, asked.settings, measured)
+    compared = [(each, plan(found, card, variant(asked.settings, each), measured)) for each in variants]
+    ways = None
+    if solve_for is not None:
+        ways = solve(Question(found, card, asked.settings, wanted(solve_for), measured))
+    if json:
+        print_json(
+            as_json(planned, asked.model, asked.input_limit)
+            | ({} if ways is None else {"solve": answers_json(ways, asked.model)})
+            | (
+                {}
+                if not compared
+                else {"compare": {name: as_json(each, asked.model, asked.input_limit) for name, each in compared}}
+            )
+        )
+        return planned.verdict is not Verdict.FAILS
+    show(planned, asked.model, asked.input_limit, console, explain=explain)
+    if compared:
+        show_comparison([("as asked", planned), *compared], console)
+    if ways is not None and solve_for is not None:
+        show_answers(ways, asked.model, wanted(solve_for), console)
+    return planned.verdict is not Verdict.FAILS
+
+
+def _check(asked: Planning) -> None:
+    sizes = {"--weights-gib": asked.weights_gib, "--reserve-gib": asked.reserve_gib}
+    wrong = [f"{flag} {gib:g} is not a size" for flag, gib in sizes.items() if gib is not None and not gib >= 0]
+    if asked.input_limit < 1:
+        wrong.append(f"--input-limit {asked.input_limit} is not a positive number")
+    if wrong:
+        raise CapacityError("\n".join(wrong))
+
+
+def lengths(written: Sequence[str]) -> dict[int, float]:
+    """Return lengths with their shares, from `4000=0.7` or `4000`. Raises CapacityError."""
+    read = {}
+    for each in written:
+        tokens, _, share = each.partition("=")
+        try:
+            read[int(tokens.replace(",", ""))] = float(share or 1)
+        except ValueError as err:
+            raise CapacityError(f"--length {each!r} is no TOKENS=SHARE: write 4000=0.7") from err
+    return read
+
+
+def variant(settings: Settings, written: str) -> Settings:
+    """Return the settings with what a variant changes: `kv-cache-dtype=fp8,max-num-seqs=64`. Raises CapacityError."""
+    changed: dict[str, Any] = {}
+    for each in written.split(","):
+        flag, _, value = each.strip().lstrip("-").partition("=")
+        read = _READ.get(flag)
+        if read is None:
+            raise CapacityError(f"--compare {each!r}: {flag!r} is none of {', '.join(_READ)}")
+        try:
+            changed[flag.replace("-", "_")] = read(value)
+        except ValueError as err:
+            raise CapacityError(f"--compare {each!r}: {value!r} is no number") from err
+    return replace(settings, **changed)
+
+
+def wanted(written: str) -> float:
+    """Return the concurrency of `concurrency=2.5`. Raises CapacityError."""
+    name, _, value = written.partition("=")
+    try:
+        if name == "concurrency" and (number := float(value)) > 0:
+            return number
+    except ValueError:
+        pass
+    raise CapacityError(f"--solve {written!r}: write concurrency=2.5")

@@ -1,0 +1,54 @@
+"""`vllm-monitor plan`: what it prints, and how it ends."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from monitor.cli import cli
+
+ASKED = ["plan", "--model", "llama-3.1-8b", "--gpu", "L4", "--gpu-memory-utilization", "0.9"]
+MEASURED = ["--weights-gib", "14.99", "--reserve-gib", "1.38"]
+
+
+def test_it_says_whether_vllm_starts_and_ends_with_1_where_it_does_not() -> None:
+    starts = CliRunner().invoke(cli, [*ASKED, "--max-model-len", "16384", *MEASURED])
+    assert starts.exit_code == 0
+    assert "llama-3.1-8b on L4: starts" in starts.stdout
+    assert "1.74 (1.60 to 1.87) requests of 16,384 tokens" in starts.stdout
+    fails = CliRunner().invoke(cli, [*ASKED, "--max-model-len", "131072", *MEASURED])
+    assert fails.exit_code == 1
+    assert "does not start (one request needs 16.00 GiB of KV cache, 3.47 (3.20 to 3.74) GiB are there)" in fails.stdout
+
+
+def test_as_json_it_has_every_number_and_the_ways() -> None:
+    asked = [*ASKED, "--max-model-len", "16384", *MEASURED, "--json", "--solve", "concurrency=2.5"]
+    told = json.loads(CliRunner().invoke(cli, [*asked, "--compare", "kv-cache-dtype=fp8", "--length", "1600"]).stdout)
+    assert told["token_bytes"] == 131_072
+    assert told["blocks"] == [1640, 1779, 1917]
+    assert told["requests"] == pytest.approx([16.4, 17.79, 19.17])
+    assert told["largest_input_share"] == pytest.approx(938 / 1779)
+    assert told["solve"][0]["change"] == "--kv-cache-dtype fp8"
+    assert told["compare"]["kv-cache-dtype=fp8"]["token_bytes"] == 65_536
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--model", "nope"], "--model 'nope' is not in the table"),
+        (["--gpu", "L9"], "--gpu 'L9' is not known"),
+        (["--solve", "latency=1"], "write concurrency=2.5"),
+        (["--solve", "concurrency=0"], "write concurrency=2.5"),
+        (["--compare", "speed=2"], "'speed' is none of max-model-len"),
+        (["--compare", "max-model-len=long"], "'long' is no number"),
+        (["--length", "long=1"], "write 4000=0.7"),
+        (["--kv-cache-dtype", "nvfp4"], "its size is not known here"),
+        (["--quantization", "magic"], "its size is not known here"),
+        (["--weights-gib", "-3"], "--weights-gib -3 is not a size"),
+        (["--reserve-gib", "-3"], "--reserve-gib -3 is not a size"),
+    ],
+)
+def test_what_cannot_be_computed_is_said(more: list[str], told: str) -> None:
+    result = CliRunner().invoke(cli, [*ASKED, "--max-model-len", "4096", *more])
+    assert result.exit_code == 1
+    assert told in result.stderr
