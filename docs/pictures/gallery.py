@@ -17,7 +17,7 @@ from monitor.notify.interactive.click import Button
 IMAGES = Path(__file__).parent.parent / "images"
 MANIFEST = IMAGES / "slack.json"
 # CSS pixels: a telephone held upright, and a channel beside its thread.
-PHONE, CHANNEL = 390, 600
+PHONE, CHANNEL = 375, 600
 _WHO = "on-call"
 
 

@@ -36,6 +36,20 @@ def test_the_program_runs_as_a_numbered_user_without_a_shell() -> None:
     assert of(FINAL, "CMD")[0].exec_form() == ["run"]
 
 
+def test_buttons_and_graphs_are_there_unless_the_builder_says_otherwise() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (extras,) = of(BUILD, "ARG")
+    name, _, given = extras.rest.partition("=")
+    assert name == "EXTRAS"
+    assert set(given.split(",")) == set(project["optional-dependencies"])
+    assert any(f'".[${{{name}}}]"' in run.rest for run in of(BUILD, "RUN"))
+
+
+def test_what_matplotlib_finds_out_once_is_kept_where_it_may_write() -> None:
+    (volume,) = of(FINAL, "VOLUME")
+    assert any(f"MPLCONFIGDIR={volume.rest}/" in env.rest for env in of(FINAL, "ENV"))
+
+
 def test_nothing_needs_a_builder_newer_than_buildah_1_28() -> None:
     assert not [one for stage in (BUILD, FINAL) for one in stage if "<<" in one.rest or "--link" in one.rest]
 

@@ -120,12 +120,13 @@ def _by_model(summary: Summary) -> str:
 
 
 def _kind(kind: Kind, detail: Detail, head: str) -> Iterator[str]:
-    count = f"{kind.firing or len(kind.cases)}x "
+    count = kind.firing or len(kind.cases)
+    times = f"{count}x " if count > 1 else ""
     over = len(kind.cases) - kind.firing
     ended = f" · {over} resolved" if over and kind.firing else ""
     since = f"since {date(min(case.since for case in kind.cases))}" if kind.firing else ""
     limit = f"limit {literal(kind.threshold, 80)}" if kind.threshold else ""
-    yield f"{sign_of(kind)} {bold(f'{count}{kind.what or kind.name}', 160)}{ended}"
+    yield f"{sign_of(kind)} {bold(f'{times}{kind.what or kind.name}', 160)}{ended}"
     about = " · ".join(part for part in (place_of_all(kind, head), limit, since) if part)
     if about:
         yield about

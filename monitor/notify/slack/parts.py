@@ -34,7 +34,7 @@ def plain(summary: Summary) -> str:
     lines = [f"{sign_of(summary)} {literal(summary.title, 200)}", *marks(summary)]
     if summary.firing and summary.resolved:
         lines.append(summary.counts)
-    for kind in summary.kinds[:3]:
+    for kind in () if summary.has_moved else summary.kinds[:3]:
         first = kind.cases[0]
         when = f"since {utc(first.since)} ({lasted(first.lasted)})"
         if first.ended is not None:
@@ -96,7 +96,8 @@ def numbers(summary: Summary) -> str:
     """Return the numbers that decide: `*Now:* 9 running · 42 waiting`, of the worst place where there are several."""
     first, *others = summary.kinds[0].cases
     heading = "Worst of it" if summary.is_resolved else "Now"
-    heading = f"*{heading} at* {code(first.brief, 120)}:" if others and first.brief else f"*{heading}:*"
+    several = others or summary.is_digest
+    heading = f"*{heading} at* {code(first.brief, 120)}:" if several and first.brief else f"*{heading}:*"
     # A number and its unit stay on one line.
     words = (word.replace(" ", "\u00a0") for word in summary.readings.words)
     return f"{heading} {' · '.join(words)}"
