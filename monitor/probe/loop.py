@@ -92,7 +92,9 @@ class ProbeLoop:
         due = self._due(ERRANDS, at)
         done: dict[Probe, Reason | None] = {}
         for errand in self._errands:
-            found = errand(due, replace(self._errand, models=self._round.models))
+            # A server that is gone is asked for what it had.
+            models = self._round.models or self._errand.models
+            found = errand(due, replace(self._errand, models=models))
             self._settle(found.done, found, at)
             self._errand = found.readings
             self._found_at.update(dict.fromkeys(found.done, at))

@@ -1,0 +1,205 @@
+"""The daemon probes: what it finds stands beside the page's series, and nothing waits for it."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import requests
+
+from monitor.app import App
+from monitor.clock import SystemClock, monotonic_seconds
+from monitor.config.read import load
+from monitor.model.instant import HOUR, SECOND
+from monitor.probe.client import Reply
+from monitor.scrape.errors import Reason
+from monitor.simulator.script import BadAnswer, Restart, Scenario, Server, Unreachable
+from monitor.simulator.server import SimulatedServer
+from monitor.simulator.simulator import Simulator
+from tests.probe.vllm import WELL, Replies, paths, routed
+from tests.scrape.wire import Served, serving
+from tests.waiting import until
+
+PAGE = Reply(200, b'vllm:cache_config_info{engine="0",block_size="16",num_gpu_blocks="64"} 1\n', "text/plain")
+RULES = """\
+groups:
+  - name: dead
+    rules:
+      - {alert: EngineDead, expr: 'vllm_monitor_target_health{result="unavailable"} == 1 and on (instance) up == 1'}
+"""
+
+
+def write(folder: Path, port: int, probe: str, job: str = "") -> Path:
+    (folder / "some.rules.yaml").write_text(RULES)
+    path = folder / "monitor.yaml"
+    path.write_text(
+        f"""\
+global: {{scrape_interval: 500ms}}
+scrape_configs:
+  - {{job_name: vllm, probe: {probe}, {job} static_configs: [{{targets: ["127.0.0.1:{port}"], labels: {{team: llm}}}}]}}
+rule_files: ["*.rules.yaml"]
+receivers: [{{name: nobody}}]
+storage: {{path: {folder / "data"}}}
+web: {{listen: "127.0.0.1:0"}}
+"""
+    )
+    return path
+
+
+class Ours:
+    """A daemon in this process, asked over HTTP."""
+
+    def __init__(self, app: App, url: str) -> None:
+        self.app = app
+        self.url = url
+
+    def query(self, expr: str) -> dict[str, float]:
+        """Return the values of a vector; a series is named by its labels but those of every target."""
+        answer = requests.get(f"{self.url}/api/v1/query?query={quote(expr)}", timeout=5).json()["data"]["result"]
+        known = {"__name__", "job", "instance", "team"}
+        return {
+            ",".join(value for name, value in sorted(one["metric"].items()) if name not in known): float(
+                one["value"][1]
+            )
+            for one in answer
+        }
+
+    def metrics(self) -> str:
+        return requests.get(f"{self.url}/metrics", timeout=5).text
+
+
+@contextmanager
+def started(config: Path) -> Iterator[Ours]:
+    app = App(lambda: load(config), SystemClock())
+    port = app.start()
+    try:
+        yield Ours(app, f"http://127.0.0.1:{port}")
+    finally:
+        app.stop()
+
+
+def test_what_the_page_does_not_say_stands_in_the_window_and_on_metrics(tmp_path: Path) -> None:
+    replies: Replies = {**WELL, "/metrics": PAGE}
+    with serving(routed(lambda: replies)) as vllm, started(write(tmp_path, vllm.port, "{}")) as ours:
+        until(lambda: ours.query("vllm_monitor_target_max_concurrency"), within=10)
+        assert ours.query('vllm_monitor_target_health{team="llm"} == 1') == {"ok": 1}
+        assert ours.query("vllm_monitor_target_version_info") == {"0.32.0": 1}
+        assert ours.query("vllm_monitor_target_max_model_len") == {"llama": 8192}
+        assert ours.query("vllm_monitor_target_server_load") == {"": 5}
+        assert ours.query("vllm_monitor_target_kv_cache_tokens") == {"0": 1024}
+        assert ours.query("vllm_monitor_target_max_concurrency") == {"0": 0.125}
+        # It is on the loopback.
+        assert ours.query("vllm_monitor_target_exposed") == {}
+        told = f'{{instance="127.0.0.1:{vllm.port}",job="vllm",team="llm",version="0.32.0"}} 1.0'
+        assert f"vllm_monitor_target_version_info{told}" in ours.metrics()
+        assert re.search(r'vllm_monitor_probes_total\{job="vllm",probe="health"\} [1-9]', ours.metrics())
+
+
+def test_a_dead_engine_behind_a_page_that_answers_is_an_alert_within_seconds(tmp_path: Path) -> None:
+    replies: dict[str, Reply | Reason] = {**WELL, "/metrics": PAGE}
+    with serving(routed(lambda: replies)) as vllm, started(write(tmp_path, vllm.port, "{}")) as ours:
+        until(lambda: ours.query("vllm_monitor_target_health_up") == {"": 1}, within=10)
+        began = monotonic_seconds()
+        replies["/health"] = Reply(503)
+        until(lambda: ours.query('ALERTS{alertname="EngineDead",alertstate="firing"}'), within=10)
+        assert monotonic_seconds() - began < 5
+
+
+def test_a_probe_that_hangs_delays_no_scrape_and_no_rule(tmp_path: Path) -> None:
+    replies: Replies = {**WELL, "/metrics": PAGE, "/health": Reason.TIMEOUT}
+    with serving(routed(lambda: replies)) as vllm, started(write(tmp_path, vllm.port, "{}")) as ours:
+        until(lambda: ours.query('vllm_monitor_target_health{result="timeout"}') == {"timeout": 1}, within=10)
+        until(lambda: ours.query("count_over_time(up[1h])").get("", 0) >= 4, within=10)
+        asked = paths(vllm)
+        # One round at a time, and each as long as a slot.
+        assert asked.count("/health") <= asked.count("/metrics") + 1
+        assert ours.query("sum(vllm_monitor_rule_evaluations_missed_total) or vector(0)") == {"": 0}
+
+
+def test_probes_go_on_over_a_reload_and_end_with_the_target(tmp_path: Path) -> None:
+    replies: Replies = {**WELL, "/metrics": PAGE}
+    with serving(routed(lambda: replies)) as vllm, started(config := write(tmp_path, vllm.port, "{}")) as ours:
+        until(lambda: ours.query("vllm_monitor_target_version_info"), within=10)
+        write(tmp_path, vllm.port, "{load: {enabled: false}}")
+        assert ours.app.reload() == ""
+        until(lambda: not ours.query("vllm_monitor_target_server_load"), within=10)
+        assert ours.query("vllm_monitor_target_health_up") == {"": 1}
+        assert ours.query("vllm_monitor_target_version_info") == {"0.32.0": 1}
+        config.write_text(config.read_text().replace(f"127.0.0.1:{vllm.port}", "127.0.0.1:1"))
+        assert ours.app.reload() == ""
+        until(lambda: ours.query('vllm_monitor_target_health{result="refused"}') == {"refused": 1}, within=10)
+        assert f'instance="127.0.0.1:{vllm.port}"' not in ours.metrics()
+        write(tmp_path, vllm.port, "{enabled: false}")
+        assert ours.app.reload() == ""
+        until(lambda: not ours.query('{__name__=~"vllm_monitor_target_.*"}'), within=10)
+        asked = len(paths(vllm))
+        until(lambda: len(paths(vllm)) > asked + 2, within=10)
+        assert set(paths(vllm)[asked:]) == {"/metrics"}
+
+
+def test_the_end_of_the_daemon_does_not_wait_for_a_probe(tmp_path: Path) -> None:
+    def answer(served: Served, _: object) -> bool:
+        served.stopping.wait(20)
+        return False
+
+    with serving(answer) as vllm:
+        app = App(lambda: load(write(tmp_path, vllm.port, "{}")), SystemClock())
+        app.start()
+        until(lambda: "/health" in paths(vllm), within=5)
+        began = monotonic_seconds()
+        app.stop()
+        assert monotonic_seconds() - began < 4
+        vllm.stopping.set()
+
+
+@pytest.fixture
+def life() -> Iterator[SimulatedServer]:
+    """A server with a key that a minute of its time ends, and that comes back as another version."""
+    faults = (
+        BadAnswer(at=20 * SECOND, duration=20 * SECOND, path="/health", status=503),
+        Restart(at=60 * SECOND, duration=60 * SECOND, server=Server(version="0.33.0", max_model_len=1024)),
+        Unreachable(at=180 * SECOND, duration=HOUR),
+    )
+    scenario = Scenario("probed", HOUR, Server(api_key="s3cr3t", enable_server_load_tracking=True), (), faults)
+    with SimulatedServer(Simulator(scenario)) as server:
+        yield server
+
+
+def test_a_simulated_life_is_seen(tmp_path: Path, life: SimulatedServer) -> None:
+    job = "authorization: {credentials: s3cr3t},"
+    simulator, start = life.simulator, life.simulator.start
+    canary = "{canary: {enabled: true, interval: 500ms, timeout: 500ms}}"
+    with started(write(tmp_path, life.port, canary, job)) as ours, running(simulator):
+        until(lambda: ours.query("vllm_monitor_target_max_model_len") == {"tiny-llama": 512}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_canary_success") == {"": 1}, within=10)
+        simulator.advance(start + 20 * SECOND)
+        until(lambda: ours.query("vllm_monitor_target_health == 1") == {"unavailable": 1}, within=10)
+        simulator.advance(start + 60 * SECOND)
+        until(lambda: ours.query("vllm_monitor_target_health == 1") == {"refused": 1}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_version_info") == {}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_canary_success") == {"": 0}, within=10)
+        simulator.advance(start + 120 * SECOND)
+        until(lambda: ours.query("vllm_monitor_target_version_info") == {"0.33.0": 1}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_max_concurrency") == {"0": 3.125}, within=10)
+        assert ours.query("vllm_monitor_target_health == 1") == {"ok": 1}
+
+
+@contextmanager
+def running(simulator: Simulator) -> Iterator[None]:
+    """Let the simulated time creep, so that requests come to their end."""
+    stopping = threading.Event()
+
+    def creep() -> None:
+        while not stopping.wait(0.02):
+            simulator.advance(simulator.now + 20)
+
+    thread = threading.Thread(target=creep)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
