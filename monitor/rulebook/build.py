@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from monitor.rulebook.macros import anywhere, indented, le, links, percent, shown
+from monitor.rulebook.macros import AT, anywhere, indented, le, links, percent, shown, token_bucket, words
 from monitor.rulebook.values import Values
 from monitor.shipped import rules_folder
 
@@ -90,6 +90,6 @@ def _environment() -> Any:
         keep_trailing_newline=True,
         finalize=shown,
     )
-    environment.globals.update(any=anywhere, le=le)
-    environment.filters.update(percent=percent, words=lambda span: span.words)
+    environment.globals.update(any=anywhere, le=le, token_bucket=token_bucket, at=AT)
+    environment.filters.update(percent=percent, words=words)
     return environment

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from monitor.model.instant import UNITS, format_duration
+from monitor.model.instant import SECOND, UNITS, format_duration
 from monitor.yamldoc import kinds
 from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.node import Scalar
@@ -29,6 +29,10 @@ class Span(int):
 
     def __str__(self) -> str:
         return format_duration(self)
+
+    @property
+    def total_seconds(self) -> int:
+        return self // SECOND
 
     @property
     def words(self) -> str:

@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from monitor.rulebook.kinds import Span
+from monitor.vllm.buckets import one_two_five
+
 PREFIXES = ("vllm:", "ray_vllm_", "kserve_vllm:")
 # Newest first. Where a version has both, they have the same labels and values: `or` takes the left one.
 RENAMED: Mapping[str, Sequence[str]] = {
@@ -21,6 +24,8 @@ RENAMED: Mapping[str, Sequence[str]] = {
         for part in ("bucket", "sum", "count")
     },
 }
+# Where an alert of an engine comes from. An engine of V0 has no number.
+AT = "{{ $labels.instance }}{{ with $labels.engine }} (engine {{ . }}){{ end }}"
 # Becomes a line break with the indentation of its line, which a macro does not know.
 BREAK = "\v"
 _RAW = re.compile(r"\bvllm:(\w+)")
@@ -43,9 +48,10 @@ def _under(expr: str, prefix: str, age: int) -> str:
 def links(values: Mapping[str, Any], alert: str, dashboard: str = "overview", by: Sequence[str] = ("instance",)) -> str:
     """Return the annotations that lead to the runbook of `alert`, and to a dashboard for its labels `by`."""
     chosen = "&".join(f"var-{label}={{{{ $labels.{label} }}}}" for label in by)
+    query = f"?{chosen}" if chosen else ""
     return (
         f"runbook_url: {values['runbooks_url']}#{alert.lower()}{BREAK}"
-        f"dashboard_url: {values['grafana_url']}/d/vllm-monitor-{dashboard}?{chosen}"
+        f"dashboard_url: {values['grafana_url']}/d/vllm-monitor-{dashboard}{query}"
     )
 
 
@@ -53,6 +59,16 @@ def le(edge: Decimal | int) -> str:
     """Return the matcher of a bucket. Prometheus 3 makes `2.0` of a whole number, others keep what the page has."""
     edge = Decimal(edge)
     return f'le=~"{int(edge)}|{int(edge)}.0"' if edge == int(edge) else f'le="{shown(edge)}"'
+
+
+def token_bucket(tokens: Decimal | int) -> int:
+    """Return the smallest edge of the histograms of token counts that is not below `tokens`: of 1, 2, 5, 10 …"""
+    return next(int(edge) for edge in one_two_five(10 * int(tokens)) if edge >= tokens)
+
+
+def words(duration: int) -> str:
+    """Return `5 minutes` for 300000 ms."""
+    return Span(duration).words
 
 
 def percent(ratio: Decimal) -> str:
