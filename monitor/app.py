@@ -33,6 +33,8 @@ from monitor.probe.loop import ProbeLoop
 from monitor.promql import Engine, Limits
 from monitor.reporting import refresh, report
 from monitor.running import Lasting, Running
+from monitor.sight.blindness import Blindness
+from monitor.sight.report import NOTHING_SEEN, Sight
 from monitor.state import State
 from monitor.storage.db import StateError
 from monitor.storage.window import Window
@@ -69,12 +71,13 @@ class App:
         self._metrics = Metrics(self._registry, __version__)
         self._window = Window()
         self._metrics.watch_size(self._window.size)
-        self._builder = Builder(clock, self._window, self._metrics, probes=True)
+        self._builder = Builder(clock, self._window, self._metrics, probes=True, watches=True)
         # Held by whoever replaces what runs, or what it consists of.
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._running: Running | None = None
         self._registry.register(ProbeCollector(self._probers, clock.now))
+        self._registry.register(Blindness(lambda: self._sight().findings))
         self._guard = Guard()
 
     def start(self) -> int:
@@ -154,9 +157,8 @@ class App:
         if running is None:
             return Snapshot([], [], ready=False)
         pipeline = running.pipeline
-        return Snapshot(
-            list(pipeline.manager.groups), list(pipeline.loops), running.timetable.first_round_done.is_set()
-        )
+        ready = running.timetable.first_round_done.is_set()
+        return Snapshot(list(pipeline.manager.groups), list(pipeline.loops), ready, self._sight())
 
     def alerting(self) -> Alerting | None:
         """Return what the HTTP side shows of dispatch, or None when nothing runs."""
@@ -225,6 +227,11 @@ class App:
     def _probers(self) -> Sequence[ProbeLoop]:
         running = self._running
         return running.pipeline.probers if running is not None else ()
+
+    def _sight(self) -> Sight:
+        running = self._running
+        watch = running.pipeline.watch if running is not None else None
+        return watch.sight if watch is not None else NOTHING_SEEN
 
     def _engine(self, lookback: Duration, seconds: float) -> Engine:
         """Return what evaluates one query of the HTTP API."""

@@ -23,6 +23,7 @@ from monitor.notify.letter import Attempt
 from monitor.notify.outbox import Outbox
 from monitor.notify.slack.graph import Graphs
 from monitor.notify.slack.workspace import Workspace
+from monitor.ownnames import own_names
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
 from monitor.probe.loop import ProbeLoop
@@ -40,6 +41,7 @@ from monitor.scrape.fetch import Fetcher
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.target import ScrapeLoop
 from monitor.storage.window import Window
+from monitor.watching import Watch, version_in
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,6 +69,7 @@ class Parts:
     notifiers: Mapping[str, Notifier]
     expressions: Sequence[str]
     probers: Mapping[ProberKey, ProbeLoop] = field(default_factory=dict)
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Builder:
     What every configuration is built on; `build` and `assemble` belong together.
 
     Without `draws` no thread in Slack gets a graph, and without `probes` no target is asked for more than its page,
-    whatever the configuration says.
+    whatever the configuration says. Without `watches` nobody looks which rules are blind.
     """
 
     clock: Clock
@@ -83,6 +86,7 @@ class Builder:
     metrics: Metrics
     draws: bool = True
     probes: bool = False
+    watches: bool = False
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -123,6 +127,7 @@ class Builder:
             notifiers,
             expressions,
             self._probers(config, loops, old.probers if old is not None else {}) if self.probes else {},
+            self._watch(specs, loops, old),
         )
 
     def assemble(
@@ -153,6 +158,7 @@ class Builder:
             journal,
             own.writer(parts.appender, wanted) if own is not None else lambda _: None,
             tuple(parts.probers.values()),
+            parts.watch,
         )
 
     def _loops(self, config: Config, old: Mapping[TargetKey, ScrapeLoop]) -> dict[TargetKey, ScrapeLoop]:
@@ -163,6 +169,16 @@ class Builder:
                 key = (target, options)
                 loops[key] = old.get(key) or ScrapeLoop(target, options, self.window, Fetcher(target.url, options))
         return loops
+
+    def _watch(
+        self, groups: Sequence[RuleGroup], loops: Mapping[TargetKey, ScrapeLoop], old: Parts | None
+    ) -> Watch | None:
+        if not self.watches:
+            return None
+        watch = Watch(groups, tuple(loops.values()), version_in(self.window), own_names())
+        if old is not None and old.watch is not None:
+            watch.take_over(old.watch)
+        return watch
 
     def _probers(
         self, config: Config, loops: Mapping[TargetKey, ScrapeLoop], old: Mapping[ProberKey, ProbeLoop]

@@ -20,6 +20,7 @@ from monitor.rules.group import Health
 from monitor.rules.manager import AlertKey, Kept, Manager
 from monitor.scrape.target import ScrapeLoop
 from monitor.storage.window import Window
+from monitor.watching import Watch
 
 
 class Journal(Protocol):
@@ -36,7 +37,7 @@ class Pipeline:
     The parts in the order of the data. What a step did is counted in `metrics`.
 
     A replay has no `journal`: no restart interrupts it. `write_own_series` is called before each evaluation, and what
-    `probers` have found by then is written.
+    `probers` have found by then is written; `watch` sees behind it which rules are blind.
     """
 
     clock: Clock
@@ -49,6 +50,7 @@ class Pipeline:
     journal: Journal | None = None
     write_own_series: Callable[[Instant], None] = lambda _: None
     probers: Sequence[ProbeLoop] = ()
+    watch: Watch | None = None
     # A flush between an evaluation and its being kept would tell of alerts that a restart knows nothing of.
     _step: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -85,6 +87,8 @@ class Pipeline:
         self.window.prune(at)
         self.metrics.evaluation_seconds.observe(monotonic_seconds() - began)
         self._count_rules(interval)
+        if self.watch is not None:
+            self.watch.step(at)
 
     def tell(self, changed: Sequence[Kept] = (), gone: Sequence[AlertKey] = (), *, evaluated: Instant = 0) -> None:
         """
@@ -122,6 +126,8 @@ class Pipeline:
             part.shift(by)
         for prober in self.probers:
             prober.shift(by)
+        if self.watch is not None:
+            self.watch.shift(by)
         flush = self.dispatcher.shift(by)
         if self.journal is not None:
             self.journal.commit(*self.manager.changes(), flush)

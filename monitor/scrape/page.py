@@ -46,6 +46,17 @@ class PageReader:
         self._page = page or self._whole(lines, form)
         return self._page
 
+    def whole(self) -> Page:
+        """
+        Return all of the last good page, wanted or not; an empty one before there is any.
+
+        Any thread may ask while another one reads the next page.
+        """
+        form, lines = self._format, self._shape.lines
+        if form is None:
+            return Page()
+        return WholePage(form, replace(self._ingest, wanted=None), {}).read(lines)[0]
+
     def _changes(self, lines: list[str]) -> Page | None:
         """Return the page if it differs from the last one in nothing but values, else None."""
         shape, page = self._shape, self._page

@@ -164,6 +164,10 @@ class ScrapeLoop:
         self.health = TargetHealth(health, error, at, result.duration)
         return result
 
+    def whole_page(self) -> Page:
+        """Return all of the last good page, wanted or not. It is read anew: for a look now and then."""
+        return self._reader.whole()
+
     def take_over(self, old: "ScrapeLoop") -> None:
         """Go on with the series of `old`, which scraped the same target in another way and does so no more."""
         with old._writing:  # noqa: SLF001 - the same class

@@ -24,6 +24,17 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Sight:
+    """Everything that is blind at one moment, and how many vLLM servers there are."""
+
+    findings: tuple[Finding, ...] = ()
+    servers: int = 0
+
+
+NOTHING_SEEN = Sight()
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     group: RuleGroup
     number: int

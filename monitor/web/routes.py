@@ -9,6 +9,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 
 from monitor.rules.group import Group
 from monitor.scrape.target import ScrapeLoop
+from monitor.sight.report import NOTHING_SEEN, Sight
 from monitor.web import views
 from monitor.web.answer import Answer
 from monitor.web.error import invalid
@@ -28,11 +29,12 @@ class Daemon(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`ready`: the first round of scrapes and rules is behind it."""
+    """`ready`: the first round of scrapes and rules is behind it. `sight`: which rules are blind."""
 
     groups: list[Group]
     loops: list[ScrapeLoop]
     ready: bool
+    sight: Sight = NOTHING_SEEN
 
 
 class Routes:
@@ -66,7 +68,8 @@ class Routes:
         kind = request.args.get("type", "")
         if kind not in ("", "alert", "record"):
             raise invalid("type", f'not supported value "{kind}"')
-        return Answer(views.rules(self._daemon.snapshot().groups, kind)).response()
+        snapshot = self._daemon.snapshot()
+        return Answer(views.rules(snapshot.groups, kind, snapshot.sight)).response()
 
     def targets(self) -> Response:
         return Answer(views.targets(self._daemon.snapshot().loops)).response()

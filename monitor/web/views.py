@@ -14,6 +14,8 @@ from monitor.rules.alerting import ActiveAlert, AlertState
 from monitor.rules.alerting_rule import AlertingRuleRun
 from monitor.rules.group import Group, RuleRun, Verdict
 from monitor.scrape.target import ScrapeLoop
+from monitor.sight.report import NOTHING_SEEN, Sight
+from monitor.web.sighted import SightOf, by_rule
 
 Json = dict[str, Any]
 NEVER = "0001-01-01T00:00:00Z"
@@ -31,9 +33,14 @@ def alerts(groups: Iterable[Group]) -> Json:
     return {"alerts": [_alert(one) for group in groups for rule in group.alerting for one in _active(rule)]}
 
 
-def rules(groups: Iterable[Group], kind: str = "") -> Json:
-    """Return the data of /api/v1/rules; `kind` is "alert", "record" or "" for both."""
-    shown = [_group(group, kind) for group in groups]
+def rules(groups: Iterable[Group], kind: str = "", sight: Sight = NOTHING_SEEN) -> Json:
+    """
+    Return the data of /api/v1/rules; `kind` is "alert", "record" or "" for both.
+
+    Beside what Prometheus has, each rule has a `sight`: on which targets it finds nothing, and why.
+    """
+    seen = by_rule(sight)
+    shown = [_group(group, kind, seen) for group in groups]
     return {"groups": [group for group in shown if group["rules"] or not kind]}
 
 
@@ -59,12 +66,16 @@ def _alert(alert: ActiveAlert) -> Json:
     return shown
 
 
-def _group(group: Group, kind: str) -> Json:
+def _group(group: Group, kind: str, seen: SightOf) -> Json:
     pairs = zip(list(group.rules), list(group.verdicts), strict=True)
     return {
         "name": group.spec.name,
         "file": group.spec.file,
-        "rules": [_rule(rule, verdict) for rule, verdict in pairs if kind in ("", _kind(rule))],
+        "rules": [
+            _rule(rule, verdict) | {"sight": seen(group, number, verdict)}
+            for number, (rule, verdict) in enumerate(pairs)
+            if kind in ("", _kind(rule))
+        ],
         "interval": to_seconds(group.interval),
         "limit": group.spec.limit,
         "evaluationTime": group.evaluation_seconds,
