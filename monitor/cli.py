@@ -12,6 +12,7 @@ import typer
 
 from monitor import __version__
 from monitor.commands.alerting import alerts, silence_cli
+from monitor.commands.backtest_command import backtest
 from monitor.commands.capacity import plan_command
 from monitor.commands.checking import check
 from monitor.commands.ruling import rules_cli
@@ -183,6 +184,7 @@ def query(
 
 
 cli.command()(check)
+cli.command()(backtest)
 cli.command()(alerts)
 cli.add_typer(silence_cli, name="silence")
 cli.add_typer(outbox_cli, name="outbox")

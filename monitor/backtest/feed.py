@@ -3,7 +3,7 @@
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from monitor.backtest.source import COUNTER_ENDINGS, UP, Samples, Source
 from monitor.model.instant import Duration, Instant
@@ -59,9 +59,11 @@ class SeriesFeed:
         for one in series:
             alone = self._own.get(one.labels)
             if alone is None:
-                if one.times != scrapes and known is None:
-                    known = set(scrapes)
-                alone = self._own[one.labels] = one.times != scrapes and not known_all(one.times, known)
+                is_scraped = _same(one.times, scrapes)
+                if not is_scraped:
+                    known = known or set(scrapes)
+                    is_scraped = known.issuperset(one.times)
+                alone = self._own[one.labels] = not is_scraped
             if alone:
                 _extend(self._window.block((*key, one.labels)), one.times, [one])
             else:
@@ -70,9 +72,9 @@ class SeriesFeed:
             _extend(self._window.block(key), _all_times(scrapes, shared), shared)
 
 
-def known_all(times: Iterable[Instant], known: set[Instant] | None) -> bool:
-    """Say whether all the times are known ones."""
-    return known is not None and known.issuperset(times)
+def _same(one: "array[int]", other: "array[int]") -> bool:
+    """Say whether the times are the same: most often they are the same object."""
+    return one is other or one == other
 
 
 def _part(one: Samples, after: Instant, until: Instant) -> Samples:
@@ -93,7 +95,7 @@ def _scrapes(series: Sequence[Samples]) -> "array[int]":
 def _all_times(scrapes: "array[int]", series: Sequence[Samples]) -> "array[int]":
     times: set[Instant] | None = None
     for one in series:
-        if one.times != scrapes:
+        if not _same(one.times, scrapes):
             times = set(scrapes) if times is None else times
             times.update(one.times)
     if times is None or len(times) == len(scrapes):
@@ -109,7 +111,7 @@ def _extend(block: Block, times: "array[int]", series: Sequence[Samples]) -> Non
     places: dict[Instant, int] | None = None
     for one in series:
         column = block.column(one.labels, counter=one.labels.name.endswith(COUNTER_ENDINGS))
-        if one.times == times:
+        if _same(one.times, times):
             written[column] = one.values
             continue
         if places is None:

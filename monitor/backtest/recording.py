@@ -9,12 +9,11 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
-from monitor.backtest.source import Period, SourceError
-from monitor.model.instant import SECOND, Duration, Instant, from_seconds, slot_at_or_before
+from monitor.backtest.source import Period, SourceError, usual_interval
+from monitor.model.instant import Duration, Instant, from_seconds, slot_at_or_before
 from monitor.model.labels import INSTANCE, JOB, Labels
 from monitor.model.target import Target
 from monitor.probe.readings import Health, Readings, health_of
@@ -55,12 +54,7 @@ def period_of(paths: Sequence[Path], interval: Duration | None) -> Period:
         if not some:
             raise SourceError(f"{path}: nothing recorded in it")
     first, last = min(some[0] for some in times), max(some[-1] for some in times)
-    if interval is None:
-        # The most common distance, in whole seconds; nobody scrapes more often than the daemon does by itself.
-        distances = sorted(after - before for some in times for before, after in pairwise(some))
-        middle = distances[len(distances) // 2] if distances else 5 * SECOND
-        interval = max(round(middle / SECOND) * SECOND, 5 * SECOND)
-    return Period(first, slot_at_or_before(last, interval), interval)
+    return Period(first, last, interval or usual_interval(times[0]))
 
 
 def scrapes(path: Path) -> Iterator[Scrape]:

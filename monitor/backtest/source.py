@@ -1,13 +1,15 @@
 """Where a history comes from, as far as a backtest needs to know."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
-from monitor.model.instant import Duration, Instant
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import Labels
 
+SHORTEST: Duration = 5 * SECOND
 COUNTER_ENDINGS = ("_total", "_sum", "_count", "_bucket")
 UP = "up"
 
@@ -32,6 +34,17 @@ class Period:
     start: Instant
     end: Instant
     interval: Duration
+
+
+def usual_interval(times: Sequence[Instant]) -> Duration:
+    """
+    Return how far apart most of the times are, in whole seconds.
+
+    Nobody evaluates more often than the daemon does by itself, nor needs to more seldom than once a minute.
+    """
+    distances = sorted(after - before for before, after in pairwise(times))
+    middle = distances[len(distances) // 2] if distances else SHORTEST
+    return min(max(round(middle / SECOND) * SECOND, SHORTEST), MINUTE)
 
 
 class Source(Protocol):

@@ -1,6 +1,6 @@
 """From a configuration and a history to an outcome: the daemon's rules and routes, played."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,7 +11,7 @@ from monitor.backtest.columnar import Columnar
 from monitor.backtest.order import NoOrderError
 from monitor.backtest.outcome import Outcome
 from monitor.backtest.slots import BySlots
-from monitor.backtest.source import Feed, Period
+from monitor.backtest.source import UP, Feed, Period
 from monitor.backtest.stage import Stage
 from monitor.build import RULE_LIMITS, rule_groups
 from monitor.clock import VirtualClock, monotonic_seconds
@@ -39,10 +39,6 @@ _FIRST, _SHORTEST, _LONGEST = HOUR, 15 * MINUTE, DAY
 class History(Protocol):
     """Something that can be played."""
 
-    def period(self) -> Period:
-        """Return from when to when it is. Raises SourceError."""
-        ...
-
     def feed(self, window: Window, names: frozenset[str] | None, period: Period, *, by_slots: bool) -> Feed:
         """Return what writes the series of these names (None: all) into the window."""
         ...
@@ -69,7 +65,7 @@ def play(config: Config, history: History, period: Period, watcher: Watcher, *, 
     Raises DocumentError for rule files that are wrong, and SourceError.
     """
     specs = tuple(_without_texts(spec) for spec in rule_groups(config))
-    stage, names = _stage(config, specs, period)
+    stage, names = _stage(config, specs, period), names_of(config)
     if not by_slots:
         try:
             player = Columnar(stage, history.feed(stage.window, names, period, by_slots=False))
@@ -92,11 +88,9 @@ def _through(play_part: Callable[[Instant, Instant], None], stage: Stage, period
         length = min(max(_MOST_AT_ONCE // series * period.interval, _SHORTEST), _LONGEST)
 
 
-def _stage(config: Config, specs: tuple[RuleGroup, ...], period: Period) -> tuple[Stage, frozenset[str] | None]:
-    """Return the stage, and the names of the series that its rules read but do not record."""
+def _stage(config: Config, specs: tuple[RuleGroup, ...], period: Period) -> Stage:
     window, clock = Window(), VirtualClock(period.start)
-    expressions = [expr for spec in specs for rule in spec.rules for expr in expressions_of(rule)]
-    keep(window, expressions, 0)
+    keep(window, _expressions(specs), 0)
     engine = Engine(window, limits=RULE_LIMITS, default_subquery_step=period.interval)
     context = Context(
         EmbeddedQuery(engine), WindowAppender(window), config.global_.external_labels, config.web.external_url
@@ -109,10 +103,23 @@ def _stage(config: Config, specs: tuple[RuleGroup, ...], period: Period) -> tupl
     }
     dispatcher = Dispatching(config, told).dispatcher
     metrics = Metrics(CollectorRegistry(), __version__)
-    names = wanted_names(expressions)
+    return Stage.of(clock, window, engine, manager, (dispatcher, told), metrics)
+
+
+def names_of(config: Config) -> frozenset[str] | None:
+    """
+    Return the names of the series that the rules read but do not record; None when one does not spell them out.
+
+    Raises DocumentError.
+    """
+    specs = rule_groups(config)
+    names = wanted_names(_expressions(specs))
     recorded = {rule.name for spec in specs for rule in spec.rules if not isinstance(rule, AlertingRule)}
-    raw = None if names is None else names - recorded | {"up"}
-    return Stage.of(clock, window, engine, manager, (dispatcher, told), metrics), raw
+    return None if names is None else names - recorded | {UP}
+
+
+def _expressions(specs: Iterable[RuleGroup]) -> list[str]:
+    return [expr for spec in specs for rule in spec.rules for expr in expressions_of(rule)]
 
 
 def _without_texts(spec: RuleGroup) -> RuleGroup:

@@ -1,0 +1,160 @@
+"""
+A server that speaks the Prometheus HTTP API: Prometheus, Thanos, Mimir, VictoriaMetrics, or the daemon itself.
+
+`x[1h]` at a time is all samples of that hour with their own times, which `query_range` would not give.
+reference: Prometheus 3, docs/querying/api.md.
+"""
+
+import json
+from array import array
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from monitor.backtest.source import UP, Period, Samples, SourceError, usual_interval
+from monitor.model.instant import HOUR, MINUTE, SECOND, Duration, Instant, to_seconds
+from monitor.model.labels import Labels, quoted
+
+_TIMEOUT_SECONDS = 120
+# An answer of so many samples is some tens of megabytes.
+_MOST_SAMPLES = 500_000
+_FIRST: Duration = HOUR
+_SHORTEST: Duration = MINUTE
+_TOO_MUCH = (422, 503, 504)
+_FORBIDDEN = (401, 403)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What is shown to the server, each in a file that is read once; None is nothing."""
+
+    bearer_token_file: Path | None = None
+    # `user:password`
+    basic_auth_file: Path | None = None
+
+    def show(self, session: requests.Session) -> None:
+        """Let the session show them. Raises SourceError."""
+        if self.bearer_token_file is not None:
+            session.headers["Authorization"] = f"Bearer {_text(self.bearer_token_file)}"
+        if self.basic_auth_file is not None:
+            user, colon, password = _text(self.basic_auth_file).partition(":")
+            if not colon:
+                raise SourceError(f"{self.basic_auth_file}: write user:password")
+            session.auth = (user, password)
+
+
+@dataclass
+class Server:
+    """Answers queries. Raises SourceError."""
+
+    url: str
+    credentials: Credentials = field(default_factory=Credentials)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SourceError(f"{self.name} is no URL: write http://127.0.0.1:9090")
+        self._session = requests.Session()
+        self.credentials.show(self._session)
+
+    @property
+    def name(self) -> str:
+        """The URL without a password."""
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    def samples(self, selector: str, after: Instant, until: Instant) -> list[dict[str, Any]] | None:
+        """Return what the selector finds in `(after, until]`, or None when that is too much for the server."""
+        length = until - after
+        asked = {"query": f"{selector}[{length}ms]", "time": str(to_seconds(until))}
+        try:
+            reply = self._session.post(f"{self.url.rstrip('/')}/api/v1/query", data=asked, timeout=_TIMEOUT_SECONDS)
+        except requests.Timeout as err:
+            if length > _SHORTEST:
+                return None
+            raise SourceError(f"{self.name} does not answer within {_TIMEOUT_SECONDS} seconds") from err
+        except requests.RequestException as err:
+            raise SourceError(f"{self.name} does not answer: {type(err).__name__}") from err
+        if reply.status_code in _FORBIDDEN:
+            raise SourceError(f"{self.name} answers {reply.status_code}: give --bearer-token-file or --basic-auth-file")
+        if reply.status_code in _TOO_MUCH and length > _SHORTEST:
+            return None
+        return self._understood(reply)
+
+    def _understood(self, reply: requests.Response) -> list[dict[str, Any]]:
+        try:
+            answer = json.loads(reply.content)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict) or answer.get("status") not in ("success", "error"):
+            raise SourceError(f"{self.name} does not speak the Prometheus HTTP API: it answers {reply.status_code}")
+        if answer["status"] == "error":
+            raise SourceError(f"{self.name}: {answer.get('errorType')}: {answer.get('error')}")
+        found = answer["data"]["result"]
+        if answer["data"]["resultType"] != "matrix" or not isinstance(found, list):
+            raise SourceError(f"{self.name} answers a range with no matrix")
+        return found
+
+
+class History:
+    """The series of these metrics (None: all) in a server, asked for in pages of a bounded size."""
+
+    def __init__(self, server: Server, names: Collection[str] | None) -> None:
+        self._server = server
+        self._selector = '{__name__=~".+"}' if names is None else _selector(names)
+        self._length = _FIRST
+
+    def read(self, after: Instant, until: Instant) -> Iterable[Samples]:
+        """Return the samples in `(after, until]`. Raises SourceError."""
+        found: dict[Labels, Samples] = {}
+        while after < until:
+            end = min(until, after + self._length)
+            answer = self._server.samples(self._selector, after, end)
+            if answer is None:
+                self._length = max((end - after) // 2, _SHORTEST)
+                continue
+            count = 0
+            for one in _samples(answer, after):
+                known = found.setdefault(one.labels, one)
+                if known is not one:
+                    known.times.extend(one.times)
+                    known.values.extend(one.values)
+                count += len(one.times)
+            self._length = max((end - after) * _MOST_SAMPLES // max(count, 1), _SHORTEST)
+            after = end
+        return found.values()
+
+
+def period(server: Server, start: Instant, end: Instant, interval: Duration | None) -> Period:
+    """Return the period; without an `interval` that of the scrapes at its end. Raises SourceError."""
+    if interval is None:
+        answer = server.samples(UP, end - 10 * MINUTE, end) or []
+        longest = max((one.times for one in _samples(answer, 0)), key=len, default=array("q"))
+        interval = usual_interval(longest) if len(longest) > 1 else 15 * SECOND
+    return Period(start, end, interval)
+
+
+def _samples(answer: list[dict[str, Any]], after: Instant) -> Iterator[Samples]:
+    for one in answer:
+        points = one.get("values", ())
+        times = array("q", [round(point[0] * 1000) for point in points])
+        values = array("d", [float(point[1]) for point in points])
+        # Before 3.0 a range held its first instant too.
+        first = 1 if times and times[0] <= after else 0
+        if len(times) > first:
+            yield Samples(Labels.of(one["metric"]), times[first:], values[first:])
+
+
+def _selector(names: Collection[str]) -> str:
+    return "{__name__=~" + quoted("|".join(sorted(names))) + "}"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError as err:
+        raise SourceError(f"{path}: {err.strerror}") from err
