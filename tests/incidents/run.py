@@ -13,6 +13,9 @@ from tests.incidents.prometheus import PHASES, Prometheus
 from tests.incidents.story import Column, Story
 from tests.incidents.verdict import Foreign, Verdict, judge, judge_foreign
 
+# Beside the bar: one that coincides with the daemon's slots, and one between them.
+FEW = (0, 7500)
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -30,11 +33,11 @@ class Teller:
     """
     `promtool` is the path of the program, or None: then nobody asks a Prometheus, and foreign rule sets run in ours.
 
-    `phases` are told to Prometheus with the daemon's scrapes; `seldom` also with a scrape every 15 s.
+    Prometheus is asked in these `phases`, about the bar in all; `seldom`: also with a scrape every 15 s.
     """
 
     promtool: str | None
-    phases: Sequence[Duration] = PHASES
+    phases: Sequence[Duration] = FEW
     seldom: bool = False
     foreign: Sequence[Path] = ()
 
@@ -45,9 +48,10 @@ class Teller:
         foreign = {path.name: self._foreign(story, played, path) for path in self.foreign}
         if self.promtool is None:
             return Told(story, daemon, None, None, foreign)
-        rules = self._rules(Prometheus(self.promtool), played, own, self.phases)
+        phases = PHASES if story.bar else self.phases
+        rules = self._rules(Prometheus(self.promtool), played, own, phases)
         every = max(1, 15_000 // story.interval)
-        seldom = self._rules(Prometheus(self.promtool, every), played, own, self.phases) if self.seldom else None
+        seldom = self._rules(Prometheus(self.promtool, every), played, own, phases) if self.seldom else None
         return Told(story, daemon, rules, seldom, foreign)
 
     def _rules(

@@ -48,7 +48,7 @@ def _expected(story: Story) -> str:
 
 def _by_and_after(verdict: Verdict | None) -> Iterator[str]:
     if verdict is None or not verdict.found:
-        yield "–"
+        yield "-"
         yield ""
         return
     yield "\n".join(_short(found.by) or "[red]missed[/]" for found in verdict.found)
@@ -57,7 +57,7 @@ def _by_and_after(verdict: Verdict | None) -> Iterator[str]:
 
 def _seconds(found: Found) -> str:
     if found.after is None:
-        return "[red]–[/]"
+        return "[red]-[/]"
     text = f"{found.after / SECOND:g} s" + ("" if found.severity_fits else " (no page)")
     return text if found.in_time else f"[red]{text}[/]"
 

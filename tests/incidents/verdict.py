@@ -63,7 +63,9 @@ def _is_false(story: Story, firing: Firing, known: frozenset[str] | set[str]) ->
         return False
     if firing.alert not in known or firing.begin < story.cause or firing.begin > story.end + AFTERMATH:
         return True
-    return story.tell in (Tell.NOTE, Tell.NOTHING) or (story.tell is Tell.TICKET and firing.pages)
+    if firing.alert in story.may:
+        return False
+    return story.tell is Tell.NOTE or (story.tell is Tell.TICKET and firing.pages)
 
 
 @dataclass(frozen=True, slots=True)

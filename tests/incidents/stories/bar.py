@@ -168,7 +168,7 @@ FULL = Story(
     Tell.NOTHING,
     (
         simulated(
-            replace(SMALL, max_model_len=2048, num_gpu_blocks=157),
+            replace(SMALL, max_model_len=1536, num_gpu_blocks=157),
             15 * MINUTE,
             # Four requests that end just where the pool does.
             *(Phase(at * SECOND, 10 * MINUTE, 1, prompt=exactly(900), output=exactly(340)) for at in (30, 32, 34, 36)),

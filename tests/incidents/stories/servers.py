@@ -17,7 +17,7 @@ V0 = replace(SMALL, version="0.9.0.1", v1=False, multiprocess=True, num_gpu_bloc
 LONG = Server(
     model_name="llama-3.1-8b",
     max_model_len=400_000,
-    num_gpu_blocks=16_385,
+    num_gpu_blocks=40_001,
     enable_server_load_tracking=True,
     cost=Cost(base=20.0, per_sequence=1.0, per_prefill_token=2.0, jitter=0.1),
 )
