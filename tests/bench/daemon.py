@@ -21,6 +21,12 @@ from tests.waiting import until
 SCRAPES = 100
 MEMORY_BUDGET = 75
 LATENCY_BUDGET = 50
+# What the probes of a slot get.
+_PROBED = {
+    "/load": b'{"server_load":5}',
+    "/version": b'{"version":"0.32.0"}',
+    "/v1/models": b'{"data":[{"id":"tiny-llama","max_model_len":512}]}',
+}
 RULES = """\
 groups:
   - name: bench
@@ -41,6 +47,9 @@ class Line:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
+                if self.path != "/metrics":
+                    self._answer(_PROBED.get(self.path, b""), "application/json")
+                    return
                 number = len(line.landed)
                 body = (
                     pages()[OVERLOAD[number % len(OVERLOAD)]]
