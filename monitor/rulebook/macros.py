@@ -62,7 +62,7 @@ def le(edge: Decimal | int) -> str:
 
 
 def token_bucket(tokens: Decimal | int) -> int:
-    """Return the smallest edge of the histograms of token counts that is not below `tokens`: of 1, 2, 5, 10 …"""
+    """Return the smallest edge of the histograms of token counts (1, 2, 5, 10 …) that is not below `tokens`."""
     return next(int(edge) for edge in one_two_five(10 * int(tokens)) if edge >= tokens)
 
 

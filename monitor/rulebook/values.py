@@ -4,7 +4,7 @@ The values that the rules are built with: the defaults that ship, and what a use
 The file of defaults is the schema: a key that it lacks is unknown, and a value is read as its default is written.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from keyword import iskeyword
@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, PlainValidator, create_model
 
 from monitor.rulebook.kinds import kind_of
+from monitor.rulebook.slo import objective_problems, values_problems
 from monitor.shipped import rules_folder
 from monitor.yamldoc.compose import Document, read_document
 from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, Place
@@ -23,6 +24,11 @@ from monitor.yamldoc.section import Reading, Section
 from monitor.yamldoc.source import read_bytes
 
 DEFAULTS = "source/values.yaml"
+# What a table may not say as a whole, by its key; "Values" is the file itself.
+_CHECKS: dict[str, Callable[[Section], Iterator[tuple[str, str]]]] = {
+    "Values": values_problems,
+    "slos": objective_problems,
+}
 
 
 class Values(Section):
@@ -30,6 +36,10 @@ class Values(Section):
 
     # Keys may be called model_…
     model_config = ConfigDict(protected_namespaces=())
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        check = _CHECKS.get(type(self).__name__)
+        yield from check(self) if check is not None else ()
 
     def with_(self, other: "Values") -> "Values":
         """Return these values with those that are set in `other`."""
