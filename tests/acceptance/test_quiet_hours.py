@@ -42,7 +42,7 @@ receivers: [{{name: oncall, slack_configs: [{{channel: {channel}, bot_token_file
 """
 
 
-def test_a_warning_waits_for_the_morning_and_is_one_of_a_digest_and_what_is_critical_does_not_wait(
+def test_a_warning_waits_for_the_morning_and_what_is_critical_does_not(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "token").write_text(TOKEN)

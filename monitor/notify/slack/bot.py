@@ -112,12 +112,6 @@ class SlackBot:
         digest = self._digests.of(incident)
         return incident.stands or (digest is not None and digest.stands and not digest.owed)
 
-    def redraw(self, key: Key) -> None:
-        """Bring the message up to date after its incident was changed; raises NotifyError."""
-        incident = self._incidents.get(key)
-        if incident is not None and incident.stands:
-            self._edit(incident)
-
     def ready_at(self, notification: Notification) -> Instant:
         """Return when Slack wants to hear of it: budgets allow it, and the message has not just been edited."""
         incident = self._incidents.get((self._name, notification.group_key))

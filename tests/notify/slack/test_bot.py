@@ -7,7 +7,8 @@ import pytest
 
 from monitor.dispatch.notification import Reason
 from monitor.model.instant import MINUTE, SECOND
-from monitor.notify.slack.incident import Policy, PostRoot
+from monitor.notify.interactive.nudge import nudge
+from monitor.notify.slack.incident import Policy, PostRoot, UpdateRoot, owing
 from tests.notify.samples import NOW, ended, queue
 from tests.notify.slack.channels import Line, headers
 from tests.slackstub.faults import Answer, Close, Cut, Fault, Hang, Late, Reset, SlackError, rate_limited
@@ -190,21 +191,6 @@ def test_a_message_that_somebody_deleted_is_posted_anew(stub: SlackStub, line: L
     assert header.startswith("✅ RESOLVED: vLLM's queue has been long")
 
 
-def test_an_answer_that_asks_for_rest_stops_its_method_and_no_other(stub: SlackStub, line: Line) -> None:
-    line.tell(A)
-    line.pass_time(MINUTE)
-    stub.fail_next(rate_limited("7"), method="chat.postMessage")
-    line.tell(queue("x:1"), group="new")
-    line.pass_time()
-    assert line.bot.ready_at(line.tell(B, group="third")) == line.clock.at + 7 * SECOND
-    line.bot.redraw(line.incident().key)
-    assert line.calls == ["postMessage", "postMessage", "update"]
-    line.pass_time(7 * SECOND - 1)
-    assert line.calls.count("postMessage") == 2
-    line.pass_time(3 * SECOND)
-    assert len(line.roots) == 3
-
-
 def test_more_than_a_message_a_second_is_not_posted_and_the_worst_comes_first(line: Line) -> None:
     for number in range(8):
         line.tell(queue(f"{number}:1", severity="critical" if number >= 6 else "warning"), group=str(number))
@@ -263,8 +249,9 @@ def test_whoever_changes_an_incident_while_it_is_drawn_is_drawn_too(line: Line) 
                 )
             return line.clock.at
 
+    line.workspace.incidents.put(owing(line.incident(), [UpdateRoot()]))
     object.__setattr__(line.workspace, "now", Watching())
-    line.bot.redraw(key)
+    line.bot.notify(nudge(line.incident().told))
     assert "acknowledged by somebody" in str(line.roots[0].payload)
 
 

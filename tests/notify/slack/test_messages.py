@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from monitor.dispatch.dispatcher import Dispatcher, Integration
+from monitor.dispatch.route import Route
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, SECOND, Instant
 from monitor.model.labels import Labels
 from monitor.notify.readings import Change
 from monitor.notify.slack.incident import Policy
 from tests.notify.samples import NOW, ended, queue
+from tests.notify.slack.bots import NAME
 from tests.notify.slack.channels import Line
 from tests.notify.slack.test_payload import HOSTILE
 from tests.slackstub import limits
@@ -168,7 +171,7 @@ def test_five_alerts_need_no_list(line: Line) -> None:
     assert line.replies == []
 
 
-def test_what_flaps_twenty_times_in_ten_minutes_is_one_message_that_is_over_when_it_has_been_for_a_while(
+def test_what_flaps_is_one_message_that_is_over_when_it_has_been_for_a_while(
     line: Line,
 ) -> None:
     flapping(line, 20, 30 * SECOND)
@@ -213,3 +216,30 @@ def test_a_payload_of_the_bot_is_no_larger_than_slack_takes_whatever_is_done_to_
     line.tell(*(queue(f"{'&' * 300}{n}", float(n), **kinds[n % 8]) for n in range(60)))
     line.pass_time(MINUTE)
     assert line.calls.count("postMessage") == 2
+
+
+def test_what_ends_before_anybody_was_told_of_it_is_not_told(stub: SlackStub, line: Line) -> None:
+    route = Route("oncall", group_wait=30 * SECOND)
+    dispatcher = Dispatcher(route, {"oncall": [Integration(NAME, send_resolved=True, edits=True)]})
+    fires = replace(queue("a:1"), starts_at=line.clock.at)
+    dispatcher.insert([fires], line.clock.at)
+    dispatcher.insert([ended(fires, line.clock.at + SECOND)], line.clock.at + SECOND)
+    line.clock.at += MINUTE
+    for delivery in dispatcher.due(line.clock.at).deliveries:
+        line.outbox.put(delivery, line.clock.at)
+    line.pass_time(MINUTE)
+    assert stub.requests == []
+
+
+def test_three_hundred_alerts_in_ten_seconds_are_one_digest_the_worst_first(stub: SlackStub, line: Line) -> None:
+    for number in range(300):
+        severity = "critical" if number % 10 == 9 else "warning"
+        line.tell(queue(f"10.0.{number // 100}.{number % 100}:8000", severity=severity), group=f"{number}")
+        if number % 30 == 29:
+            line.pass_time(SECOND)
+    assert len(line.roots) <= 3
+    line.pass_time(5 * SECOND)
+    (digest,) = line.roots
+    assert digest.text.startswith("🔴 CRITICAL: 300 alerts at once")
+    assert not [error for attempt in line.attempts if (error := attempt.error)]
+    assert stub.workspace.rates.violations == []
