@@ -96,7 +96,7 @@ def _read(family: Family) -> str:
 def _unknown(metric: str) -> Blind:
     name = canonical(metric)
     if name.startswith(_DCGM):
-        return Blind(Reason.CONDITION, f"`{metric}` needs the DCGM exporter among the targets")
+        return Blind(Reason.CONDITION, f"`{metric}` needs a DCGM exporter that has it among the targets")
     if not name.startswith(PREFIX):
         return Blind(Reason.MISSING, f"no target offers `{metric}`")
     meant = _meant(name)

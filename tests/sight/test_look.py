@@ -82,7 +82,7 @@ def test_what_finds_something_or_may_is_not_blind(selector: str, text: str, vers
             "DCGM_FI_DEV_GPU_TEMP",
             "0.33.0",
             "condition",
-            "`DCGM_FI_DEV_GPU_TEMP` needs the DCGM exporter among the targets",
+            "`DCGM_FI_DEV_GPU_TEMP` needs a DCGM exporter that has it among the targets",
         ),
         (
             "vllm:request_error_total",
