@@ -14,6 +14,7 @@ from monitor.config.webhook import HttpConfig, WebhookConfig
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.notification import Notifier
 from monitor.notify.http import Authorization, HttpOptions, Tls
+from monitor.notify.interactive.escalation import mention
 from monitor.notify.lane import Editor
 from monitor.notify.pagerduty import PagerDuty
 from monitor.notify.secret import Secret
@@ -82,7 +83,12 @@ def _slack(name: str, slack: SlackConfig, config: Config, workspace: Workspace) 
     api = WebApi(token, config.global_.slack_base_url)
     channel = Channel(api, slack.channel, workspace.pace, workspace.now)
     policy = Policy(
-        slack.flap_window, slack.digest_above, slack.send_resolved, config.slack.has_buttons, config.web.external_url
+        slack.flap_window,
+        slack.digest_above,
+        slack.send_resolved,
+        config.slack.has_buttons,
+        config.web.external_url,
+        mention(slack.mention) if slack.mention else "",
     )
     return SlackBot(name, channel, workspace, policy, _graphs(name, slack, api, workspace))
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 from monitor.config import not_yet
 from monitor.config.fields import FilePath, PositiveDuration, SecretText, SecretUrl
 from monitor.config.general import GlobalConfig
+from monitor.config.interactive import Mention
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.webhook import WebhookConfig
 from monitor.notify.slack.incident import DIGEST_ABOVE, FLAP_WINDOW
@@ -23,6 +24,7 @@ class SlackConfig(Section):
 
     Files are read when a message is sent. What fires again within `flap_window` of its end is the same incident; more
     than `digest_above` new incidents at once are one digest. `graphs` None: where they can be drawn.
+    `mention` is rung for when something critical begins.
     """
 
     not_yet: ClassVar[dict[str, str]] = not_yet.SLACK_CONFIG
@@ -36,6 +38,7 @@ class SlackConfig(Section):
     flap_window: PositiveDuration = FLAP_WINDOW
     digest_above: Count = DIGEST_ABOVE
     graphs: Boolean | None = None
+    mention: Mention = ""
 
     @property
     def ways(self) -> list[str]:
@@ -48,6 +51,8 @@ class SlackConfig(Section):
         if not self.channel and any(name in TOKENS for name in self.ways):
             # YAML takes `channel: #alerts` for a key with a comment behind it.
             yield "channel", '"channel" must be set for a bot (put a name that begins with # in quotes)'
+        if self.mention and not any(name in TOKENS for name in self.ways):
+            yield "mention", "a mention needs a bot: a webhook would ring with every post"
         if self.graphs and not any(name in TOKENS for name in self.ways):
             yield "graphs", "graphs need a bot: a webhook cannot upload"
         elif self.graphs and find_spec("matplotlib") is None:

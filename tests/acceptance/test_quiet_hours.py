@@ -15,6 +15,7 @@ from tests.slackstub.workspace import CHANNEL, TOKEN
 # Monday, 23:00 in Berlin.
 NIGHT: Instant = from_seconds(datetime(2026, 11, 30, 22, 0, tzinfo=UTC).timestamp())
 MORNING: Instant = NIGHT + 8 * HOUR
+MENTION = "<!subteam^S0ONCALL01>"
 RULES = """\
 groups:
   - name: g
@@ -49,17 +50,19 @@ def test_a_warning_waits_for_the_morning_and_what_is_critical_does_not(
     (tmp_path / "own.rules.yaml").write_text(RULES + "".join(WARNING.format(number=number) for number in range(12)))
     with SlackStub() as stub:
         path = tmp_path / "monitor.yaml"
-        path.write_text(CONFIG.format(base_url=stub.base_url, channel=CHANNEL, more=""))
+        path.write_text(CONFIG.format(base_url=stub.base_url, channel=CHANNEL, more=", mention: S0ONCALL01"))
         clock = VirtualClock(NIGHT)
         stub.workspace.seconds = lambda: clock.at / 1_000
         stage = Stage(load(path), clock)
         replay(stage.pipeline, clock, [NIGHT])
         (critical,) = stub.messages
         assert critical.text.startswith("🔴 CRITICAL: A model is down")
+        assert critical.text.endswith(MENTION)
         replay(stage.pipeline, clock, range(NIGHT + MINUTE, MORNING, MINUTE))
         assert [one.ts for one in stub.messages if not one.thread_ts] == [critical.ts]
         replay(stage.pipeline, clock, range(MORNING, MORNING + 6 * MINUTE, MINUTE))
         (_, digest) = [one for one in stub.messages if not one.thread_ts]
         assert "12 alerts at once" in digest.text
         assert not any("Brief" in str(one.payload) for one in stub.messages)
-        assert_invariants(stub)
+        assert MENTION not in str(digest.payload)
+        assert_invariants(stub, allowed_mentions=[MENTION.strip("<>")])

@@ -28,6 +28,7 @@ from monitor.notify.slack.incident import (
     owing,
 )
 from monitor.notify.slack.incidents import RETENTION
+from monitor.notify.slack.mention import rings_for, with_mention
 from monitor.notify.slack.pace import EDITS_APART, FLAPS, HOLD_DOWN, LOOK_AFTER, LOOKS, POST, REFRESHES_APART, UPDATE
 from monitor.notify.slack.payload import Message
 from monitor.notify.slack.workspace import Workspace
@@ -239,7 +240,10 @@ class SlackBot:
         root = self._thread(incident) or _place(incident)
         try:
             if not incident.doubtful or self._channel.find_reply(root, reply.id) is None:
-                message = Message(reply.text, [], [])
+                # An edit rings for nobody: what the channel must hear of rings here.
+                mention = rings_for(incident, self._policy.mention) if reply.broadcast else ""
+                mention = "" if mention in reply.text else mention
+                message = with_mention(Message(reply.text, [], []), mention)
                 self._try(
                     incident,
                     lambda: self._channel.post(message, reply.id, thread_ts=root.ts, broadcast=reply.broadcast),
@@ -259,7 +263,12 @@ class SlackBot:
         summary, notes = drawn(incident, self._workspace.facts, external_url)
         if incident.is_open and not is_digest(incident):
             notes = (*notes, *filter(None, (changed_before(incident, self._workspace.changes),)))
-        return post(summary, notes, lambda message: send(with_buttons(message, buttons)), self._simplified)
+        mention = rings_for(incident, self._policy.mention)
+
+        def whole(message: Message) -> Message:
+            return with_buttons(with_mention(message, mention), buttons)
+
+        return post(summary, notes, lambda message: send(whole(message)), self._simplified)
 
     def _simplified(self, error: NotifyError) -> None:
         self._workspace.refused(self._name)

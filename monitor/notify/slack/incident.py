@@ -135,6 +135,7 @@ class Policy:
     What fires again within `flap_window` of its end is the same incident. More than `digest_above` new incidents at
     once become one digest. Without `sends_resolved` nobody says that an incident is over. With
     `has_buttons` somebody hears of clicks; else commands reach the daemon at `external_url` ("": nobody said where).
+    `mention`, written as Slack wants it, rings for somebody when something critical begins.
     """
 
     flap_window: Duration = FLAP_WINDOW
@@ -142,6 +143,7 @@ class Policy:
     sends_resolved: bool = True
     has_buttons: bool = False
     external_url: str = ""
+    mention: str = ""
 
 
 def goes_on(incident: Incident, told: Notification, policy: Policy) -> bool:

@@ -243,3 +243,41 @@ def test_three_hundred_alerts_in_ten_seconds_are_one_digest_the_worst_first(stub
     assert digest.text.startswith("🔴 CRITICAL: 300 alerts at once")
     assert not [error for attempt in line.attempts if (error := attempt.error)]
     assert stub.workspace.rates.violations == []
+
+
+GROUP = "<!subteam^S0ONCALL01>"
+
+
+def test_what_is_critical_rings_until_somebody_has_it_and_the_rest_does_not() -> None:
+    critical = replace(queue("a:1", severity="critical"), starts_at=NOW)
+    with SlackStub() as stub:
+        line = Line(stub, policy=Policy(has_buttons=True, mention=GROUP))
+        line.tell(queue("w:1"), group="warning")
+        line.tell(critical)
+        line.pass_time(MINUTE)
+        line.tell(critical, replace(critical, labels=critical.labels.with_({"instance": "b:1"})))
+        line.pass_time(MINUTE)
+        rings = [GROUP in str(message.payload) for message in stub.messages]
+        assert [(message.text[0], ring) for message, ring in zip(stub.messages, rings, strict=True)] == [
+            ("🔴", True),
+            ("🟠", False),
+            ("🔴", True),
+        ]
+        mine = line.roots[0]
+        assert [block["type"] for block in mine.payload["blocks"]] == ["header", "section"]
+        line.workspace.incidents.put(replace(line.incident(), acked_by="kim", acked_at=line.clock.at))
+        line.tell(replace(critical, value=50.0))
+        line.pass_time(MINUTE)
+        assert GROUP not in str(line.roots[0].payload)
+        assert_invariants(stub, allowed_mentions=[GROUP.strip("<>")])
+
+
+def test_a_digest_rings_once() -> None:
+    with SlackStub() as stub:
+        line = Line(stub, policy=Policy(mention=GROUP, digest_above=3))
+        for number in range(6):
+            line.tell(queue(f"{number}:1", severity="critical"), group=f"{number}")
+        line.pass_time(5 * MINUTE)
+        assert len(line.replies) >= 6
+        assert [GROUP in str(message.payload) for message in stub.messages].count(True) == 1
+        assert_invariants(stub, allowed_mentions=[GROUP.strip("<>")])
