@@ -15,7 +15,6 @@ from monitor.config.interactive import InteractiveConfig
 from monitor.config.secret import revealed
 from monitor.dispatch.dispatcher import Delivery, Flush, Integration
 from monitor.dispatch.notification import Reason
-from monitor.dispatch.route import Route
 from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
@@ -64,7 +63,7 @@ class Interaction:
         self._desk = Desk(incidents, silences, hooks)
         self._escalator = Escalator(incidents, silences, self._touched, self._pass_on)
         self._ways: Ways | None = None
-        self._route: Route | None = None
+        self._config: Config | None = None
         self._signing: Secret | None = None
         self._socket: SocketMode | None = None
         self._socket_identity: tuple[Any, ...] = (None, None, "")
@@ -78,7 +77,7 @@ class Interaction:
 
     def begin(self, config: Config, ways: Ways) -> None:
         """Go over to a configuration whose lanes are at work; what is owed since an earlier life goes into them."""
-        slack, self._ways, self._route = config.slack, ways, config.route
+        slack, self._ways, self._config = config.slack, ways, config
         self._signing = slack.signing
         self._escalator.escalation = slack.escalate.built() if slack.escalate is not None else None
         self._desk.allowed_users = frozenset(slack.allowed_users)
@@ -136,8 +135,9 @@ class Interaction:
             self._socket.start()
 
     def _close_strays(self, now: Instant) -> None:
-        if self._ways is not None and self._route is not None:
-            close_strays(self._incidents, self._route, self._ways.integrations, now, self._touched)
+        if self._config is not None and self._ways is not None:
+            receivers = told_with(self._config, self._ways.integrations)
+            close_strays(self._incidents, self._config.route, receivers, now, self._touched)
 
     def _touched(self, incident: Incident) -> None:
         ways = self._ways
@@ -178,6 +178,22 @@ class Interaction:
             return nan, nan
         age = self._socket.last_event_age
         return float(self._socket.is_connected), nan if age is None else age
+
+
+def told_with(config: Config, integrations: Mapping[str, Sequence[Integration]]) -> dict[str, list[Integration]]:
+    """Return for each receiver what may be told when it is: itself, its fallbacks, who hears of what nobody answers."""
+    fallbacks = {receiver.name: receiver.fallback for receiver in config.receivers}
+    escalated = config.slack.escalate.receiver if config.slack.escalate is not None else ""
+    told: dict[str, list[Integration]] = {}
+    for receiver in integrations:
+        names, waiting = set[str](), [receiver, escalated]
+        while waiting:
+            name = waiting.pop()
+            if name and name not in names:
+                names.add(name)
+                waiting.append(fallbacks.get(name) or "")
+        told[receiver] = [integration for name in sorted(names) for integration in integrations.get(name, ())]
+    return told
 
 
 def passed_on(incident: Incident, to: Sequence[Integration], receiver: str, now: Instant) -> Iterator[Delivery]:

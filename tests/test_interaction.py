@@ -1,10 +1,12 @@
 """What the next receiver is told of an incident that nobody answered."""
 
 from dataclasses import replace
+from pathlib import Path
 
+from monitor.config.read import load
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.notification import Reason
-from monitor.interaction import passed_on
+from monitor.interaction import passed_on, told_with
 from monitor.model.instant import MINUTE
 from tests.notify.interactive.given import incident, resolved
 from tests.notify.samples import NOW
@@ -44,3 +46,27 @@ def test_a_receiver_that_was_told_first_is_not_told_again() -> None:
     again = replace(incident(), alarmed_at=LATER)
     ids = [next(passed_on(one, TO, "second", LATER)).notification.id for one in (incident(), again)]
     assert ids[0] != ids[1]
+
+
+def test_whoever_stands_in_for_a_receiver_is_told_with_it(tmp_path: Path) -> None:
+    (tmp_path / "monitor.yaml").write_text(
+        """\
+scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]
+route: {receiver: oncall}
+slack: {app_token: xapp-1-A-1-a, escalate: {after: 5m, receiver: boss}}
+receivers:
+  - {name: oncall, slack_configs: [{channel: C1, bot_token: xoxb-1}], fallback: spare}
+  - {name: spare, slack_configs: [{channel: C2, bot_token: xoxb-1}], fallback: oncall}
+  - {name: boss, slack_configs: [{channel: C3, bot_token: xoxb-1}]}
+  - {name: other, slack_configs: [{channel: C4, bot_token: xoxb-1}]}
+"""
+    )
+    names = ("oncall", "spare", "boss", "other")
+    integrations = {name: [Integration(f"{name}/slack[0]", send_resolved=True)] for name in names}
+    told = told_with(load(tmp_path / "monitor.yaml"), integrations)
+    assert {name: [one.name.partition("/")[0] for one in every] for name, every in told.items()} == {
+        "oncall": ["boss", "oncall", "spare"],
+        "spare": ["boss", "oncall", "spare"],
+        "boss": ["boss"],
+        "other": ["boss", "other"],
+    }

@@ -63,6 +63,11 @@ def code(text: str, longest: int) -> str:
     return f"`{inside}`" if inside else ""
 
 
+def is_plain(escaped: str) -> bool:
+    """Say whether marked-up text shows an escaped text as it is."""
+    return _LIVE.search(escaped) is None
+
+
 def literal(text: str, longest: int) -> str:
     """
     Return `text` on one line as marked-up text shows it to the letter.
@@ -70,7 +75,7 @@ def literal(text: str, longest: int) -> str:
     What would be taken for markup stands in a code span: unlike a text with invisible signs in it, it can be copied.
     """
     inside = line(text, longest)
-    return f"`{inside}`" if _LIVE.search(inside) else inside
+    return inside if is_plain(inside) else f"`{inside}`"
 
 
 def bold(text: str, longest: int) -> str:
@@ -82,7 +87,7 @@ def bold(text: str, longest: int) -> str:
 def literal_lines(text: str, longest: int) -> str:
     """Return `text` as it is, line by line, for marked-up text."""
     whole = shown(text, longest)
-    return "\n".join(f"`{row}`" if _LIVE.search(row) else row for row in whole.split("\n"))
+    return "\n".join(row if is_plain(row) else f"`{row}`" for row in whole.split("\n"))
 
 
 def link(url: str, label: str) -> str:

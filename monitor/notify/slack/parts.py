@@ -13,6 +13,7 @@ from monitor.notify.title import title
 
 Block = dict[str, Any]
 
+TRY_FIRST = "Try first:"
 # Two signs, at most, and a blank stand before it.
 _HEADER = 140
 _LONG = 105
@@ -32,7 +33,7 @@ class Message:
 def plain(summary: Summary) -> str:
     """Return the message as text alone: the fallback of a message with blocks, and the last resort without them."""
     lines = [f"{sign_of(summary)} {literal(summary.title, 200)}", *marks(summary)]
-    if summary.firing and summary.resolved:
+    if summary.is_digest or (summary.firing and summary.resolved):
         lines.append(summary.counts)
     for kind in () if summary.has_moved else summary.kinds[:3]:
         first = kind.cases[0]
@@ -152,4 +153,4 @@ def marks(summary: Summary) -> list[str]:
 
 
 def try_first(remedy: str) -> str:
-    return f"Try first: {remedy}" if remedy else ""
+    return f"{TRY_FIRST} {remedy}" if remedy else ""

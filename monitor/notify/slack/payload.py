@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from monitor.notify.moment import lasted
-from monitor.notify.slack.escape import bold, code, date, line, link, literal, shown
+from monitor.notify.slack.escape import bold, code, date, is_plain, line, link, literal, shown
 from monitor.notify.slack.overview import overview
 from monitor.notify.slack.parts import (
+    TRY_FIRST,
     Block,
     Message,
     coloured,
@@ -97,8 +98,7 @@ def _kind(kind: Kind, summary: Summary, detail: Detail, head: str) -> Iterator[B
         yield section(numbers(summary))
     # What was true while it fired would only confuse afterwards.
     if not kind.resolved:
-        advice = shown(kind.description, detail.text), try_first(shown(kind.remedy, detail.text))
-        yield from (_to_the_letter(text) for text in advice if text)
+        yield from _advice(shown(kind.description, detail.text), shown(kind.remedy, detail.text))
     links = [link(kind.runbook, "Runbook"), link(kind.dashboard, "Dashboard"), link(kind.silence, "Silence")]
     yield context(" · ".join([*(part for part in links if part), literal(kind.name, 100)]))
 
@@ -127,6 +127,16 @@ def _when(case: Case, head: str = "") -> str:
         return f"since {date(case.since)}"
     took = f"lasted {lasted(case.lasted)}"
     return f"resolved {date(case.ended)}" + (f", {took}" if took not in head else "")
+
+
+def _advice(description: str, remedy: str) -> Iterator[Block]:
+    """Yield a paragraph about what it means, and one about what to do."""
+    if description:
+        yield _to_the_letter(description)
+    if remedy and is_plain(remedy):
+        yield section(f"*{TRY_FIRST}* {remedy}")
+    elif remedy:
+        yield _to_the_letter(try_first(remedy))
 
 
 def _to_the_letter(text: str) -> Block:

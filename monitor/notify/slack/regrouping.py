@@ -24,6 +24,7 @@ def close_strays(
     """
     Close every incident to whose group no route leads any of its alerts: nobody would ever hear of its end.
 
+    `receivers` has for each receiver whatever is told when it is: its integrations, and those that stand in for it.
     `touched` hears of each that has to say so. One of an integration that is gone has nobody to say it.
     """
     present = {integration.name for integrations in receivers.values() for integration in integrations}
