@@ -186,12 +186,12 @@ def told_with(config: Config, integrations: Mapping[str, Sequence[Integration]])
     escalated = config.slack.escalate.receiver if config.slack.escalate is not None else ""
     told: dict[str, list[Integration]] = {}
     for receiver in integrations:
-        names, waiting = set[str](), [receiver, escalated]
-        while waiting:
-            name = waiting.pop()
-            if name and name not in names:
+        names = {receiver, escalated}
+        for first in (receiver, escalated):
+            name = first
+            # No chain of fallbacks leads back to where it began.
+            while name := fallbacks.get(name) or "":
                 names.add(name)
-                waiting.append(fallbacks.get(name) or "")
         told[receiver] = [integration for name in sorted(names) for integration in integrations.get(name, ())]
     return told
 

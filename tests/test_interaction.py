@@ -56,17 +56,19 @@ route: {receiver: oncall}
 slack: {app_token: xapp-1-A-1-a, escalate: {after: 5m, receiver: boss}}
 receivers:
   - {name: oncall, slack_configs: [{channel: C1, bot_token: xoxb-1}], fallback: spare}
-  - {name: spare, slack_configs: [{channel: C2, bot_token: xoxb-1}], fallback: oncall}
+  - {name: spare, slack_configs: [{channel: C2, bot_token: xoxb-1}], fallback: last}
+  - {name: last, slack_configs: [{channel: C5, bot_token: xoxb-1}]}
   - {name: boss, slack_configs: [{channel: C3, bot_token: xoxb-1}]}
   - {name: other, slack_configs: [{channel: C4, bot_token: xoxb-1}]}
 """
     )
-    names = ("oncall", "spare", "boss", "other")
+    names = ("oncall", "spare", "last", "boss", "other")
     integrations = {name: [Integration(f"{name}/slack[0]", send_resolved=True)] for name in names}
     told = told_with(load(tmp_path / "monitor.yaml"), integrations)
     assert {name: [one.name.partition("/")[0] for one in every] for name, every in told.items()} == {
-        "oncall": ["boss", "oncall", "spare"],
-        "spare": ["boss", "oncall", "spare"],
+        "oncall": ["boss", "last", "oncall", "spare"],
+        "spare": ["boss", "last", "spare"],
+        "last": ["boss", "last"],
         "boss": ["boss"],
         "other": ["boss", "other"],
     }
