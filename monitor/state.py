@@ -114,7 +114,7 @@ class State:
             log.error("window not saved", extra={"reason": str(err)})
 
     def _load_window(self, pipeline: Pipeline, now: Instant) -> Instant | None:
-        probers = (prober.owner for prober in pipeline.probers)
+        probers = (owner for prober in pipeline.probers for owner in prober.owners)
         owners = {*(loop.owner for loop in pipeline.loops), *probers, *pipeline.manager.owners}
         try:
             return snapshot.load(pipeline.window, now - REACH, self.folder / snapshot.FILE_NAME, owners)

@@ -6,7 +6,7 @@ are evaluated. Each has its own values, which are frozen and replaced whole; nob
 """
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from monitor.model.instant import MINUTE, Duration, Instant
@@ -16,11 +16,11 @@ from monitor.probe.page import PageFacts
 from monitor.probe.pools import pools_of
 from monitor.probe.questions import Ask, Round, without
 from monitor.probe.readings import NOTHING, Health, Readings
-from monitor.probe.series import Samples, probe_series
+from monitor.probe.rows import Rows
+from monitor.probe.series import Samples
 from monitor.scrape.appender import Storage
 from monitor.scrape.errors import Reason
 from monitor.scrape.shape import Page
-from monitor.storage.column import Column
 
 log = logging.getLogger(__name__)
 
@@ -56,19 +56,24 @@ class ProbeLoop:
         self.options = options
         self.owner = ("probe", target.job, target.url, target.labels)
         self.errand_key = ("errand", self.owner)
-        self._storage = storage
         self._ask = ask
         self._errands = errands
         self._facts = PageFacts(page)
-        self._block = storage.block(self.owner)
+        # Apart, so that after a restart what is asked seldom stands as it was until it has been asked.
+        self._rows = Rows(storage, self.owner, target)
+        self._errand_rows = {probe: Rows(storage, (probe.value, self.owner), target) for probe in ERRANDS}
         self._next: dict[Probe, Instant] = {}
-        self._round, self._round_at = NOTHING, 0
+        self._round = NOTHING
+        self._round_at: Instant | None = None
         self._errand = NOTHING
         self._found_at: dict[Probe, Instant] = {}
         self._started: float | None = None
-        self._known: tuple[Readings, Samples] = (NOTHING, [])
-        self._written: Samples = []
-        self._columns: list[Column] = []
+        self._had_page = self._lost_page = False
+
+    @property
+    def owners(self) -> tuple[Hashable, ...]:
+        """Who writes, as the window knows it."""
+        return (self.owner, *(rows.owner for rows in self._errand_rows.values()))
 
     @property
     def interval(self) -> Duration:
@@ -103,25 +108,23 @@ class ProbeLoop:
 
     def samples(self, at: Instant) -> Samples:
         """Return what is known at `at`, as samples. Safe to call from any thread."""
-        readings = self._readings(at)
-        before, samples = self._known
-        if readings != before:
-            samples = probe_series(readings, self.target)
-            self._known = (readings, samples)
-        return samples
+        found = list(self._rows.samples(self._of_round(at)))
+        for probe, rows in self._errand_rows.items():
+            found += rows.samples(self._of_errand(probe, at))
+        return found
 
     def write(self, at: Instant) -> None:
-        """Write what is known as of `at`; what is not known any more is stale."""
-        samples = self.samples(at)
-        labels = [labels for labels, _ in samples]
-        if samples is not self._written and labels != [labels for labels, _ in self._written]:
-            self._columns = [self._block.column(labels) for labels in labels]
-        self._written = samples
-        self._block.append(at, self._columns, [value for _, value in samples])
+        """Write what is known as of `at`; what is not known any more is stale, but what never was asked is not."""
+        if self._round_at is not None:
+            self._rows.write(at, self._of_round(at))
+        for probe, rows in self._errand_rows.items():
+            if probe in self._found_at:
+                rows.write(at, self._of_errand(probe, at))
 
     def stop(self, at: Instant) -> None:
         """The target is gone, or not probed any more: its series end."""
-        self._storage.end(self.owner, at)
+        for rows in (self._rows, *self._errand_rows.values()):
+            rows.end(at)
 
     def take_over(self, old: "ProbeLoop") -> None:
         """Go on with what `old` knows, which probed the same target in another way and does so no more."""
@@ -133,24 +136,22 @@ class ProbeLoop:
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much."""
-        self._round_at += by
+        self._round_at = None if self._round_at is None else self._round_at + by
         self._found_at = {probe: at + by for probe, at in self._found_at.items()}
         self._next = {probe: at + by for probe, at in self._next.items()}
 
-    def _readings(self, at: Instant) -> Readings:
-        fresh = at - self._round_at <= _SLOTS * self.interval + self.options.timeout
-        base = self._round if fresh else NOTHING
-        errand = self._errand
-        return replace(
-            base,
-            pools=pools_of(self._facts.configs(), base.models),
-            exposed=errand.exposed if self._is_fresh(Probe.EXPOSURE, at) else (),
-            canary=errand.canary if self._is_fresh(Probe.CANARY, at) else None,
-        )
+    def _of_round(self, at: Instant) -> Readings:
+        longest = _SLOTS * self.interval + self.options.timeout
+        known = self._round if self._round_at is not None and at - self._round_at <= longest else NOTHING
+        return replace(known, pools=pools_of(self._facts.configs(), known.models))
 
-    def _is_fresh(self, probe: Probe, at: Instant) -> bool:
+    def _of_errand(self, probe: Probe, at: Instant) -> Readings:
         every, found_at = self.options.every(probe), self._found_at.get(probe)
-        return every is not None and found_at is not None and at - found_at <= _SLOTS * max(every, RETRY)
+        if every is None or found_at is None or at - found_at > _SLOTS * max(every, RETRY):
+            return NOTHING
+        if probe is Probe.EXPOSURE:
+            return replace(NOTHING, exposed=self._errand.exposed)
+        return replace(NOTHING, canary=self._errand.canary)
 
     def _due(self, probes: Collection[Probe], at: Instant) -> set[Probe]:
         return {probe for probe in probes if self.options.every(probe) is not None and self._next.get(probe, 0) <= at}
@@ -166,10 +167,14 @@ class ProbeLoop:
 
     def _look_for_restart(self) -> None:
         """Ask anew when the page is another process's, which may be another version with other flags."""
-        started = self._facts.started()
+        started, has_page = self._facts.started(), self._facts.has_page()
         if started is not None and self._started is not None and started != self._started:
             self._forget(*_OF_THE_PROCESS)
+        if has_page and self._lost_page:
+            self._forget(Probe.VERSION, Probe.MODELS)
         self._started = started or self._started
+        self._lost_page = self._had_page and not has_page
+        self._had_page = self._had_page or has_page
 
     def _look_for_absence(self, before: Health | None, now: Health | None) -> None:
         """The same when the process was out of sight: nobody knows what it is that comes back."""

@@ -34,6 +34,10 @@ class PageFacts:
         """Return the labels of the page's `cache_config_info`; the same object comes back while they stay."""
         return self._look(self._newest()).configs
 
+    def has_page(self) -> bool:
+        """Say whether the last scrape went well."""
+        return bool(self._newest().series)
+
     def started(self) -> float | None:
         """Return when the process started, in Unix seconds; None where the page does not say it."""
         page = self._newest()
@@ -44,11 +48,12 @@ class PageFacts:
         seen = self._seen
         if page.series is not seen.series:
             named = [(slot, one.labels) for slot, one in enumerate(page.series) if one.labels.name in PAGE_NAMES]
-            configs = tuple(labels for _, labels in named if _is_config(labels))[:MOST_ENGINES]
+            configs = tuple(labels for _, labels in named if is_config(labels))[:MOST_ENGINES]
             start_slot = next((slot for slot, labels in named if labels.name == START_TIME), None)
             self._seen = seen = _Seen(page.series, configs, start_slot)
         return seen
 
 
-def _is_config(labels: Labels) -> bool:
+def is_config(labels: Labels) -> bool:
+    """Tell whether a series is the configuration of an engine's cache."""
     return labels.name in CONFIG_NAMES and len(labels.value("engine")) <= LONGEST_ENGINE

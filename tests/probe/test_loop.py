@@ -140,6 +140,16 @@ def test_whoever_comes_back_is_asked_what_it_is_at_once(health: Health) -> None:
     assert bench.errand.times(Probe.EXPOSURE) == [1, 6]
 
 
+def test_a_page_that_comes_back_may_be_another_process() -> None:
+    bench = Bench(replace(OPTIONS, health=None), page=page(engine="0"))
+    bench.slots(1, 3)
+    bench.page = Page()
+    bench.slots(4, 5)
+    bench.page = page(engine="0")
+    bench.slots(6, 8)
+    assert bench.script.times(Probe.VERSION) == [1, 6]
+
+
 def test_a_dead_engine_is_not_another_process() -> None:
     bench = Bench()
     bench.slots(1, 2)
@@ -151,14 +161,14 @@ def test_a_dead_engine_is_not_another_process() -> None:
 def test_a_process_that_is_replaced_between_two_slots_is_asked_what_it_is() -> None:
     bench = Bench(page=page(1000.0))
     bench.slots(1, 3)
-    # A scrape that fails says nothing of the process.
     bench.page = Page()
     bench.slots(4, 4)
     bench.page = page(1000.0)
     bench.slots(5, 5)
     bench.page = page(2000.0)
     bench.slots(6, 8)
-    assert bench.script.times(Probe.VERSION) == [1, 6]
+    # In between a scrape has failed, which alone is no reason to ask a second time who is let in.
+    assert bench.script.times(Probe.VERSION) == [1, 5, 6]
     assert bench.errand.times(Probe.EXPOSURE) == [1, 6]
 
 
@@ -226,7 +236,21 @@ def test_a_clock_that_is_set_makes_no_hole_and_keeps_nobody_waiting() -> None:
     assert bench.script.times(Probe.VERSION) == [1000, 160]
 
 
+def test_what_has_not_been_asked_yet_stays_as_an_earlier_life_left_it() -> None:
+    bench = Bench(errand=Script(replace(NOTHING, exposed=(("/v1/models", True),))))
+    bench.slots(1, 2)
+    bench.loop = bench.make(OPTIONS)
+    bench.loop.write(3 * STEP)
+    bench.loop.probe(4 * STEP)
+    bench.loop.write(4 * STEP)
+    bench.loop.run_errands(5 * STEP)
+    bench.loop.write(5 * STEP)
+    assert bench.line(HEALTH_UP) == "1111"
+    assert bench.line("exposed") == "111"
+
+
 def test_samples_are_the_same_objects_while_nothing_changes() -> None:
     bench = Bench()
     bench.slots(1, 2)
-    assert bench.loop.samples(2 * STEP) is bench.loop.samples(3 * STEP)
+    first, second = (bench.loop.samples(slot * STEP) for slot in (2, 3))
+    assert all(one is other for one, other in zip(first, second, strict=True))
