@@ -14,6 +14,7 @@ from monitor.app import App
 from monitor.clock import SystemClock, monotonic_seconds
 from monitor.config.read import load
 from monitor.model.instant import HOUR, SECOND
+from monitor.model.matcher import equal
 from monitor.probe.client import Reply
 from monitor.scrape.errors import Reason
 from monitor.simulator.script import BadAnswer, Restart, Scenario, Server, Unreachable
@@ -24,6 +25,7 @@ from tests.scrape.wire import Served, serving
 from tests.waiting import until
 
 PAGE = Reply(200, b'vllm:cache_config_info{engine="0",block_size="16",num_gpu_blocks="64"} 1\n', "text/plain")
+FIRING = 'ALERTS{alertname="EngineDead",alertstate="firing"}'
 RULES = """\
 groups:
   - name: dead
@@ -100,12 +102,20 @@ def test_what_the_page_does_not_say_stands_in_the_window_and_on_metrics(tmp_path
 
 def test_a_dead_engine_behind_a_page_that_answers_is_an_alert_within_seconds(tmp_path: Path) -> None:
     replies: dict[str, Reply | Reason] = {**WELL, "/metrics": PAGE}
-    with serving(routed(lambda: replies)) as vllm, started(write(tmp_path, vllm.port, "{}")) as ours:
+    with serving(routed(lambda: replies)) as vllm, started(config := write(tmp_path, vllm.port, "{}")) as ours:
         until(lambda: ours.query("vllm_monitor_target_health_up") == {"": 1}, within=10)
         began = monotonic_seconds()
         replies["/health"] = Reply(503)
-        until(lambda: ours.query('ALERTS{alertname="EngineDead",alertstate="firing"}'), within=10)
+        until(lambda: ours.query(FIRING), within=10)
         assert monotonic_seconds() - began < 5
+        ours.app.stop()
+        with started(config) as again:
+            until(lambda: requests.get(f"{again.url}/-/ready", timeout=5).ok, within=10)
+            # What the earlier life knew stands until somebody has asked anew.
+            assert again.query(FIRING) == {"EngineDead,firing,unavailable": 1}
+            until(lambda: again.query('vllm_monitor_probes_total{probe="health"} or vector(0)'), within=10)
+            (ended,) = again.app._window.select([equal("__name__", "ALERTS")])
+            assert ended.gaps == []
 
 
 def test_a_probe_that_hangs_delays_no_scrape_and_no_rule(tmp_path: Path) -> None:
