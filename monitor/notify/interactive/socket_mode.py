@@ -34,7 +34,7 @@ T = TypeVar("T")
 TakeIn = Callable[[Any, str, Callable[[], None]], None]
 
 # Slack gives three seconds to acknowledge; a click that takes longer to write down is acknowledged all the same.
-_ACK_WITHIN_SECONDS = 0.8
+_ACK_WITHIN_SECONDS = 0.5
 _LOOK_SECONDS = 0.1
 _STOP_SECONDS = 1.0
 # A second link in a row that ends sooner counts as a failure: a refusal behind the greeting must make no storm.

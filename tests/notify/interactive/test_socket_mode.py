@@ -82,7 +82,7 @@ def test_slack_does_not_wait_for_a_disk_that_is_slow(stub: SlackStub, sockets: s
         until(lambda: link.is_connected, within=5)
         envelopes = [sockets.send({"number": number}) for number in range(20)]
         until(lambda: all(sockets.acks.get(envelope) for envelope in envelopes), within=5)
-    assert max(sockets.acks[envelope][0] for envelope in envelopes) < 1.5
+    assert max(sockets.acks[envelope][0] for envelope in envelopes) < 1.0
 
 
 @pytest.mark.parametrize(("fault", "within"), [("disconnect", 3.0), ("close", 5.0), ("reset", 5.0), ("freeze", 10.0)])
