@@ -77,7 +77,7 @@ class App:
         self._stopping = threading.Event()
         self._running: Running | None = None
         self._registry.register(ProbeCollector(self._probers, clock.now))
-        self._registry.register(Blindness(lambda: self._sight().findings))
+        self._registry.register(Blindness(lambda: self._sight().unexplained))
         self._guard = Guard()
 
     def start(self) -> int:

@@ -1,7 +1,7 @@
 """Which rules are blind, seen while the daemon runs: a page is taken apart when it may offer something else."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from monitor.model.instant import MINUTE, Duration, Instant
@@ -81,13 +81,13 @@ class Watch:
         # At the start all are seen before anything is said: one may have what a rule needs that another lacks.
         if changed and not any(one.metadata and one.owner not in self._looks for one in self._targets):
             views = [look.view for look in self._looks.values()]
-            self._show(Sight(self._report.findings(views), sum(view.is_server for view in views)))
+            self._show(Sight.of(self._report.findings(views), sum(view.is_server for view in views)))
 
     def take_over(self, old: "Watch") -> None:
         """Go on with what `old` has seen until everything has been looked at with these rules."""
         there = {watched.target.labels for watched in self._targets}
-        kept = tuple(finding for finding in old.sight.findings if finding.target in there)
-        self._show(Sight(kept, old.sight.servers))
+        kept = (finding for finding in old.sight.findings if finding.target in there)
+        self._show(Sight.of(kept, old.sight.servers))
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much."""
@@ -96,7 +96,7 @@ class Watch:
         }
 
     def _show(self, sight: Sight) -> None:
-        self._in_trouble = frozenset(one.target for one in sight.findings if not one.blind.reason.explained)
+        self._in_trouble = frozenset(one.target for one in sight.unexplained)
         self.sight = sight
 
     def _is_due(self, watched: Watched, at: Instant) -> bool:
@@ -115,7 +115,10 @@ class Watch:
         version = self._version_of(watched.target, at)
         labels = (one.labels for one in (*page.series, *(timed.series for timed in page.timed)))
         offer = offer_of(labels, page.families, watched.target.labels, version)
-        return _Look(metadata, version, at, View.of(offer, self._report.leaves))
+        view = View.of(offer, self._report.leaves)
+        # Replicas see the same, which is kept once.
+        same = (look.view.blind for look in self._looks.values() if look.view.blind == view.blind)
+        return _Look(metadata, version, at, replace(view, blind=next(same, view.blind)))
 
 
 def version_in(window: Window) -> Callable[[Target, Instant], str]:

@@ -134,7 +134,7 @@ def test_what_is_not_explained_becomes_a_series() -> None:
     watch = watching(server("0.33.0"))
     watch.step(START)
     registry = CollectorRegistry()
-    registry.register(Blindness(lambda: watch.sight.findings))
+    registry.register(Blindness(lambda: watch.sight.unexplained))
     labels = {"job": "vllm", "instance": "a:8000", "group": "kv", "rule": "Full", "reason": "renamed"}
     assert registry.get_sample_value("vllm_monitor_rule_blind", labels) == 1
     assert generate_latest(registry).decode().count("vllm_monitor_rule_blind{") == 1

@@ -59,6 +59,8 @@ def check(  # noqa: PLR0913 - typer reads options off the signature
         typer.echo(as_json(found))
     else:
         print_verdict(found, terminal())
+    if not any(one.rows for one in found):
+        fail("nothing was checked: there is no vLLM server")
     if not all(one.works for one in found):
         raise typer.Exit(1)
 

@@ -14,10 +14,10 @@ _LABELS = ("job", "instance", "group", "rule", "reason")
 
 
 class Blindness(Collector):
-    """The series of `vllm_monitor_rule_blind`; what the version or the configuration explains is not among them."""
+    """The series of `vllm_monitor_rule_blind`, one for each finding that nothing explains."""
 
-    def __init__(self, findings: Callable[[], Iterable[Finding]]) -> None:
-        self._findings = findings
+    def __init__(self, unexplained: Callable[[], Iterable[Finding]]) -> None:
+        self._unexplained = unexplained
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
         """Name the family without asking for it: a registry finds it by its name."""
@@ -25,8 +25,7 @@ class Blindness(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         family = GaugeMetricFamily(NAME, _HELP, labels=_LABELS)
-        blind = (one for one in self._findings() if not one.blind.reason.explained)
-        for labels in dict.fromkeys(_labels(one) for one in blind):
+        for labels in dict.fromkeys(_labels(one) for one in self._unexplained()):
             family.add_metric(labels, 1.0)
         yield family
 

@@ -25,10 +25,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """Everything that is blind at one moment, and how many vLLM servers there are."""
+    """Everything that is blind at one moment, what of it nothing explains, and how many vLLM servers there are."""
 
     findings: tuple[Finding, ...] = ()
+    unexplained: tuple[Finding, ...] = ()
     servers: int = 0
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], servers: int) -> "Sight":
+        found = tuple(findings)
+        return cls(found, tuple(one for one in found if not one.blind.reason.explained), servers)
 
 
 NOTHING_SEEN = Sight()
@@ -61,13 +67,13 @@ class Report:
         """Return every rule that finds nothing on a vLLM server, server by server."""
         every = tuple(views)
         fleet = Fleet(every)
-        # Servers alike see alike: of a hundred replicas one is asked.
-        known: dict[frozenset[tuple[Leaf, Blind]], list[tuple[_Asked, Blind]]] = {}
+        # Of a hundred replicas that were seen to be the same one is asked.
+        known: dict[int, list[tuple[_Asked, Blind]]] = {}
         found = []
         for view in every:
             if not view.is_server:
                 continue
-            key = frozenset(view.blind.items())
+            key = id(view.blind)
             if key not in known:
                 known[key] = [(one, blind) for one in self._asked if (blind := fleet.blind(one.need, view)) is not None]
             found += [one.blind_on(view.target, blind) for one, blind in known[key]]

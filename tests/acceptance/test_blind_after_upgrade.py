@@ -60,7 +60,7 @@ class World:
         registry = CollectorRegistry()
         builder = Builder(self.clock, Window(), Metrics(registry, "test"), watches=True)
         parts = builder.build(config)
-        registry.register(Blindness(lambda: parts.watch.sight.findings if parts.watch else ()))
+        registry.register(Blindness(lambda: parts.watch.sight.unexplained if parts.watch else ()))
         own = OwnSeries(registry, lambda: None, "127.0.0.1:9109")
         dispatcher = Dispatching(config, parts.integrations).dispatcher
         return builder.assemble(parts, dispatcher, lambda _: None, own=own)

@@ -127,6 +127,14 @@ def test_a_server_that_is_down_is_an_error() -> None:
     assert "connection refused" in result.output.lower()
 
 
+def test_a_page_of_something_else_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "page.txt"
+    path.write_text("# TYPE node_load1 gauge\nnode_load1 0.3\n")
+    result = check("--page", path)
+    assert result.exit_code == 1
+    assert "no vLLM server" in result.output
+
+
 def test_all_targets_of_a_configuration_with_its_rules(served: SimulatedServer, public: Path, tmp_path: Path) -> None:
     config = tmp_path / "monitor.yaml"
     address = served.url.removeprefix("http://")
