@@ -7,6 +7,7 @@ reference: Prometheus 3.5, promql/engine.go aggregation: the order of the operat
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from monitor.model.instant import Instant
 from monitor.model.labels import METRIC_NAME, Labels
@@ -55,6 +56,10 @@ AGGREGATORS: dict[str, Aggregator] = {
     "stddev": _stddev,
     "stdvar": _stdvar,
 }
+
+
+# Of one value they are that value.
+_LIKE_ITS_ONLY = frozenset({sums.total, sums.mean, least, greatest})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +120,13 @@ class Aggregation(VectorNode):
 
 def _along(aggregator: Aggregator, columns: Sequence[Sequence[Value]]) -> list[Value]:
     """Return the aggregate of those of `columns` that are there, at each time."""
-    rows = ([value for value in row if value is not None] for row in zip(*columns, strict=True))
-    return [aggregator(row) if row else None for row in rows]
+    if len(columns) == 1 and aggregator in _LIKE_ITS_ONLY:
+        return list(columns[0])
+    if any(None in column for column in columns):
+        rows = ([value for value in row if value is not None] for row in zip(*columns, strict=True))
+        return [aggregator(row) if row else None for row in rows]
+    whole: Any = columns
+    return list(map(aggregator, zip(*whole, strict=True)))
 
 
 class Quantile(VectorNode):

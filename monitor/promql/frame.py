@@ -5,7 +5,8 @@ A node that can does its work along a whole column of times; the others, and wha
 at one time or another, is evaluated one time after the other. Both give the same.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Any, TypeVar
 
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import Labels
@@ -14,6 +15,7 @@ from monitor.promql.vector import Series, Vector
 from monitor.storage.column import Block
 
 Value = float | None
+Made = TypeVar("Made")
 
 
 class NotColumnar(Exception):  # noqa: N818 - no error: it says that the long way must be taken
@@ -55,6 +57,7 @@ class Steps:
         self.unseen = frozenset(unseen)
         self._rows: dict[tuple[Block, Duration, Duration], Rows] = {}
         self._windows: dict[tuple[Block, Duration, Duration], Windows] = {}
+        self._rest: dict[Hashable, Any] = {}
 
     def rows(self, block: Block, offset: Duration, lookback: Duration) -> Rows:
         """Return for each time the row of `block` that an instant selector reads."""
@@ -71,6 +74,13 @@ class Steps:
         if found is None:
             blind = self._is_blind(block, offset)
             found = self._windows[key] = Windows(block, self.times, offset, length, blind=blind)
+        return found
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what was made under this key, by `make` at the first call."""
+        if key not in self._rest:
+            self._rest[key] = make()
+        found: Made = self._rest[key]
         return found
 
     def _is_blind(self, block: Block, offset: Duration) -> bool:

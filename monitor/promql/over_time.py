@@ -165,25 +165,28 @@ class OverTime(VectorNode):
 
 
 Slide = Callable[[Sequence[float], sliding.Spans], list[Value] | None]
-# How each slides along a series. Those that need look at no sample do so always, the others where ranges are long.
-_ALWAYS: dict[Over, Slide] = {_count: sliding.counts, _first: sliding.firsts, _last: sliding.lasts}
+# How each slides along a series: always where the series allows it, or only where ranges are long.
+_ALWAYS: dict[Over, Slide] = {
+    _count: sliding.counts,
+    _first: sliding.firsts,
+    _last: sliding.lasts,
+    _sum: sliding.whole_sums,
+    _avg: sliding.whole_means,
+}
 _LONG: dict[Over, Slide] = {_sum: sliding.sums, _avg: sliding.means, _max: sliding.greatest, _min: sliding.least}
 
 
-def _along(function: Over, windows: Windows, column: Column, slide: Slide | None = None) -> list[Value]:
-    """Return the function of each window; `slide` does it where ranges are long."""
+def _along(function: Over, windows: Windows, column: Column, long: Slide | None = None) -> list[Value]:
+    """Return the function of each window; `long` is how it slides where ranges are long."""
     values, spans = windows.whole(column), windows.spans
     times: Sequence[Instant] = windows.own
     if values is None:
         times, values, spans = windows.points(column)
-    always, long = _ALWAYS.get(function), slide or _LONG.get(function)
-    if always is not None:
-        long = always
-    elif long is not None and not sliding.are_long(spans):
-        long = None
-    found = long(values, spans) if long is not None else None
-    if found is not None:
-        return found
+    ways = [_ALWAYS.get(function), (long or _LONG.get(function)) if sliding.are_long(spans) else None]
+    for way in ways:
+        found = way(values, spans) if way is not None else None
+        if found is not None:
+            return found
     return [function(times[start:end], values[start:end]) if start < end else None for start, end in spans]
 
 

@@ -8,6 +8,8 @@ Where a column notes its resets only the two ends of the range are read; `change
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import sub
 
 from monitor.model.instant import Instant
 from monitor.promql.frame import Frame, Steps, Value, framed
@@ -120,12 +122,15 @@ class Change(VectorNode):
         selected = of.selection.of(run)
         columns: list[list[Value]] = []
         for block, some in selected.blocks:
-            windows = steps.windows(block, of.shift.offset, of.range)
-            untils = [at - of.shift.offset for at in steps.times]
-            along = Along(kind, windows, [(until - of.range, until) for until in untils])
+            along = steps.once((kind, block, of.shift.offset, of.range), partial(self._along, of, steps, block))
             columns += [along.column(column) for column in some]
         found = framed(selected.series, columns)
         return self._names.frame(found.series, found.columns)
+
+    def _along(self, of: RangeSelector, steps: Steps, block: Block) -> "Along":
+        untils = [at - of.shift.offset for at in steps.times]
+        bounds = [(until - of.range, until) for until in untils]
+        return Along(self._kind, steps.windows(block, of.shift.offset, of.range), bounds)
 
     def _changes(self, run: Run, at: Instant) -> Vector:
         node, kind = self._of, self._kind
@@ -142,29 +147,44 @@ class Change(VectorNode):
 
 
 Window = tuple[Instant, Instant]
-# What is the same for all columns that are there in all rows of a window.
-Shared = tuple[int, int, float, float, float, Extrapolation]
+# Some windows in a row that are extrapolated alike, from one place to another; None where there are too few samples.
+Stretch = tuple[Extrapolation | None, int, int]
 
 
 class Along:
-    """The changes of the columns of one block over many windows, each open at its start."""
+    """
+    The changes of the columns of one block over many windows, each open at its start.
 
-    __slots__ = ("_bounds", "_kind", "_shared", "_windows")
+    Scrapes come at regular times, so that most windows are extrapolated alike.
+    """
+
+    __slots__ = ("_bounds", "_firsts", "_kind", "_lasts", "_stretches", "_windows")
 
     def __init__(self, kind: Kind, windows: Windows, bounds: Sequence[Window]) -> None:
         self._kind = kind
         self._windows = windows
         self._bounds = bounds
-        self._shared: list[Shared | None] = [
-            self._of(start, end, bound) if end - start > 1 else None
-            for (start, end), bound in zip(windows.spans, bounds, strict=True)
-        ]
+        self._firsts = [start for start, _ in windows.spans]
+        self._lasts = [end - 1 for _, end in windows.spans]
+        self._stretches = self._stretched()
 
-    def _of(self, start: int, end: int, bound: Window) -> Shared:
+    def _stretched(self) -> list[Stretch]:
         own = self._windows.own
-        extrapolation = Extrapolation(self._kind, *bound, (own[start], own[end - 1]), end - start)
-        to_start = extrapolation.to_start
-        return start, end - 1, extrapolation.interval, to_start, extrapolation.factor(to_start), extrapolation
+        known: dict[tuple[int, ...], Extrapolation] = {}
+        found: list[Stretch] = []
+        last, began = None, 0
+        for place, ((start, end), (after, until)) in enumerate(zip(self._windows.spans, self._bounds, strict=True)):
+            extrapolation = None
+            if end - start > 1:
+                first, newest = own[start], own[end - 1]
+                alike = (first - after, newest - first, until - newest, end - start)
+                extrapolation = known.get(alike)
+                if extrapolation is None:
+                    extrapolation = known[alike] = Extrapolation(self._kind, after, until, (first, newest), end - start)
+            if extrapolation is not last:
+                found.append((last, began, place))
+                last, began = extrapolation, place
+        return [*found, (last, began, len(self._bounds))]
 
     def column(self, column: Column) -> list[Value]:
         """Return the result of one column at each time."""
@@ -177,31 +197,40 @@ class Along:
                 for (start, end), bound in zip(spans, self._bounds, strict=True)
             ]
         resets = [row - windows.first for row in column.resets if windows.first < row < windows.last]
-        if resets and kind.counter:
-            return [None if one is None else _with_resets(values, resets, one) for one in self._shared]
-        return self._without_resets(values)
-
-    def _without_resets(self, values: Sequence[float]) -> list[Value]:
         found: list[Value] = []
-        counter = self._kind.counter
-        for one in self._shared:
-            if one is None:
-                found.append(None)
+        for extrapolation, began, ended in self._stretches:
+            if extrapolation is None:
+                found += [None] * (ended - began)
                 continue
-            start, last, interval, to_start, factor, extrapolation = one
-            first = values[start]
-            rise = values[last] - first
-            if rise == 0:
-                found.append(0.0)
-            elif not counter or rise <= 0 or first < 0 or interval * (first / rise) >= to_start:
-                found.append(rise * factor)
+            firsts, lasts = self._firsts[began:ended], self._lasts[began:ended]
+            if resets and kind.counter:
+                found += [_with_resets(values, resets, ends, extrapolation) for ends in zip(firsts, lasts, strict=True)]
             else:
-                found.append(extrapolation.change(first, rise))
+                found += _changed(kind, extrapolation, [values[k] for k in firsts], [values[k] for k in lasts])
         return found
 
 
-def _with_resets(values: Sequence[float], resets: Sequence[int], shared: Shared) -> float:
-    start, last, *_, extrapolation = shared
+def _changed(kind: Kind, extrapolation: Extrapolation, firsts: Sequence[float], lasts: Sequence[float]) -> list[float]:
+    """Return the results of windows that are extrapolated alike."""
+    to_start, interval, extrapolate = extrapolation.to_start, extrapolation.interval, extrapolation.change
+    factor = extrapolation.factor(to_start)
+    rises = map(sub, lasts, firsts)
+    if not kind.counter:
+        return [rise * factor for rise in rises]
+    return [
+        0.0
+        if not rise
+        else rise * factor
+        if interval * (first / rise) >= to_start and rise > 0
+        else extrapolate(first, rise)
+        for first, rise in zip(firsts, rises, strict=True)
+    ]
+
+
+def _with_resets(
+    values: Sequence[float], resets: Sequence[int], ends: tuple[int, int], extrapolation: Extrapolation
+) -> float:
+    start, last = ends
     rise = values[last] - values[start]
     for row in resets[bisect_right(resets, start) : bisect_right(resets, last)]:
         rise += values[row - 1]

@@ -1,5 +1,6 @@
 """Which rows of a block the times of a frame see, and the values of a column there."""
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
@@ -24,19 +25,12 @@ class Rows:
         self, block: Block, times: Sequence[Instant], offset: Duration, lookback: Duration, *, blind: bool
     ) -> None:
         own, base = block.view
-        rows: list[int] = []
-        row = bisect_left(own, times[0] - offset) if times else 0
-        count = len(own)
-        for time in times:
-            until = time - offset
-            # `row` is the first that is not seen: those after it are later still.
-            while row < count and (own[row] < until if blind else own[row] <= until):
-                row += 1
-            rows.append(row - 1 + base if row and own[row - 1] > until - lookback else _NONE)
-        self._rows = rows
-        real = [one for one in rows if one != _NONE]
+        same = None if blind or offset else _rows_of(own, base, times)
+        rows = _newest(own, base, [time - offset for time in times], lookback, blind=blind) if same is None else same
+        self._rows: Sequence[int] = rows
+        real = [one for one in rows if one != _NONE] if _NONE in rows else rows
         self._first, self._last = (real[0], real[-1]) if real else (_NONE, _NONE)
-        self._consecutive = bool(real) and rows == list(range(self._first, self._first + len(rows)))
+        self._consecutive = same is not None or rows == list(range(self._first, self._first + len(rows)))
 
     def values(self, column: Column) -> list[Value]:
         """Return the value of the column at each time, None where there is none or a staleness marker."""
@@ -50,6 +44,28 @@ class Rows:
         if gaps and bisect_left(gaps, self._first) < bisect_right(gaps, self._last):
             return [None if value is not None and is_stale(value) else value for value in found]
         return found
+
+
+def _rows_of(own: Sequence[Instant], base: int, times: Sequence[Instant]) -> range | None:
+    """Return the rows that have the times themselves, as those of a rule of the same interval do."""
+    first = bisect_left(own, times[0]) if times else len(own)
+    if not times or own[first : first + len(times)] != array("q", times):
+        return None
+    return range(first + base, first + base + len(times))
+
+
+def _newest(
+    own: Sequence[Instant], base: int, untils: Sequence[Instant], lookback: Duration, *, blind: bool
+) -> list[int]:
+    rows: list[int] = []
+    row = bisect_left(own, untils[0]) if untils else 0
+    count = len(own)
+    for until in untils:
+        # `row` is the first that is not seen: those after it are later still.
+        while row < count and (own[row] < until if blind else own[row] <= until):
+            row += 1
+        rows.append(row - 1 + base if row and own[row - 1] > until - lookback else _NONE)
+    return rows
 
 
 class Windows:

@@ -20,6 +20,7 @@ _LONG = 40
 _SCALE = 1074
 _BITS = 53
 _UNIT = 1 << _SCALE
+_EXACT = 2.0**_BITS
 
 
 def are_long(spans: Spans) -> bool:
@@ -37,6 +38,23 @@ def firsts(values: Sequence[float], spans: Spans) -> list[Value]:
 
 def lasts(values: Sequence[float], spans: Spans) -> list[Value]:
     return [values[end - 1] if start < end else None for start, end in spans]
+
+
+def whole_sums(values: Sequence[float], spans: Spans) -> list[Value] | None:
+    """Return the sum of each range; None when not all values are whole numbers of a size that adds up exactly."""
+    if not all(map(float.is_integer, values)) or max(map(abs, values), default=0.0) * len(values) > _EXACT:
+        return None
+    so_far = list(accumulate(values, initial=0.0))
+    return [so_far[end] - so_far[start] if start < end else None for start, end in spans]
+
+
+def whole_means(values: Sequence[float], spans: Spans) -> list[Value] | None:
+    """Return the mean of each range; None as for their sums."""
+    totals = whole_sums(values, spans)
+    if totals is None:
+        return None
+    both = zip(totals, spans, strict=True)
+    return [None if total is None else total / (end - start) for total, (start, end) in both]
 
 
 def sums(values: Sequence[float], spans: Spans) -> list[Value] | None:

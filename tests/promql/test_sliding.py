@@ -14,7 +14,16 @@ from monitor.promql.quantile import quantile
 _FINITE = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300) | st.sampled_from(
     (0.0, 1.0, 2.0, 0.1, 5e-324, -3.0)
 )
+_LISTS = st.lists(_FINITE, max_size=20) | st.lists(st.integers(-9, 9).map(float), max_size=20)
 _MOVES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12)
+
+
+def _whole(
+    slide: Callable[[Sequence[float], sliding.Spans], list[float | None] | None],
+) -> Callable[[Sequence[float], sliding.Spans], list[float | None] | None]:
+    """Return what leaves it to the exact one where there is anything but whole numbers."""
+    exact = sliding.sums if slide is sliding.whole_sums else sliding.means
+    return lambda values, spans: slide(values, spans) or exact(values, spans)
 
 
 def _spans(moves: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
@@ -26,12 +35,14 @@ def _spans(moves: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int
     return spans
 
 
-@given(st.lists(_FINITE, max_size=20), _MOVES)
+@given(_LISTS, _MOVES)
 @pytest.mark.parametrize(
     ("name", "slide"),
     [
         ("sum_over_time", sliding.sums),
         ("avg_over_time", sliding.means),
+        ("sum_over_time", _whole(sliding.whole_sums)),
+        ("avg_over_time", _whole(sliding.whole_means)),
         ("max_over_time", sliding.greatest),
         ("min_over_time", sliding.least),
         ("count_over_time", sliding.counts),
