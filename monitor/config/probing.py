@@ -6,6 +6,7 @@ from monitor.config.fields import PositiveDuration, UrlPath
 from monitor.model.instant import HOUR, MINUTE, SECOND, format_duration
 from monitor.probe.options import PATHS
 from monitor.yamldoc.kinds import Boolean, Text
+from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.section import Section
 
 
@@ -33,7 +34,7 @@ class ExposureConfig(Section):
     def problems(self) -> Iterator[tuple[str, str]]:
         for path in self.paths:
             if not path.isascii() or not path.isprintable() or " " in path:
-                yield "paths", f"a path has characters of which a URL consists: {path!r}"
+                yield "paths", f"paths: {shown(path)} holds a character that no URL may have"
 
 
 class CanaryConfig(Section):
