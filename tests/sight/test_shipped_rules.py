@@ -1,13 +1,16 @@
-"""Every shipped rule sees something on every version, or the version explains why not."""
+"""Every shipped rule and query sees something on every version, or the version explains why not."""
 
 from functools import lru_cache
 
 import pytest
 
+from monitor.commands.dashboards import dashboard_group
 from monitor.expressions import check_expr, check_template
 from monitor.ownnames import own_names
-from monitor.rules.rulefmt import read_rules
-from monitor.shipped import shipped_rules
+from monitor.rulebook.build import build
+from monitor.rulebook.values import read_values
+from monitor.rules.rulefmt import parse_rules
+from monitor.shipped import shipped_dashboards
 from monitor.sight.fleet import View
 from monitor.sight.report import Report
 from monitor.vllm.families import Engine
@@ -24,7 +27,11 @@ PAGES = {
 
 @lru_cache
 def report() -> Report:
-    return Report(read_rules(shipped_rules(), check_expr, check_template), own_names())
+    """Return the report of all rules that ship, those that are off by default among them, and of the dashboards."""
+    files = build(read_values(None), everything=True)
+    parsed = (parse_rules(text, name, check_expr, check_template) for name, text in files.items())
+    queries = [dashboard_group(path) for path in shipped_dashboards()]
+    return Report([*(group for groups in parsed for group in groups), *queries], own_names())
 
 
 def unexplained(text: str, version: str = "") -> list[str]:
