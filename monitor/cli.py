@@ -13,7 +13,7 @@ import typer
 from monitor import __version__
 from monitor.commands.alerting import alerts, silence_cli
 from monitor.commands.backtest_command import backtest
-from monitor.commands.capacity import plan_command
+from monitor.commands.capacity import doctor_command, gate_command, plan_command
 from monitor.commands.checking import check
 from monitor.commands.ruling import rules_cli
 from monitor.commands.telling import outbox_cli, try_slack
@@ -190,6 +190,8 @@ cli.add_typer(silence_cli, name="silence")
 cli.add_typer(outbox_cli, name="outbox")
 cli.add_typer(rules_cli, name="rules")
 cli.command("plan")(plan_command)
+cli.command("doctor")(doctor_command)
+cli.command("gate")(gate_command)
 cli.command("test-slack")(try_slack)
 
 

@@ -7,6 +7,7 @@ import typer
 from monitor.commands.usage import fail
 
 _LIMIT = 15_000
+_URL = "A running server, http://127.0.0.1:8000."
 
 
 def plan_command(
@@ -63,4 +64,73 @@ def plan_command(
     except CapacityError as err:
         fail(str(err))
     if not starts:
+        raise typer.Exit(1)
+
+
+def doctor_command(
+    log: Annotated[str, typer.Argument(help="A start-up log of vLLM; - is standard input.")] = "-",
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait until the server is up, or has failed.")] = False,
+    url: Annotated[str | None, typer.Option("--url", help=_URL)] = None,
+    max_model_len: Annotated[int | None, typer.Option(help="The context you would like, in tokens.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Plain values instead of a text.")] = False,
+) -> None:
+    """Explain a start of vLLM: what it says of memory and KV cache, why it failed, and what would work."""
+    from rich.console import Console
+
+    from monitor.capacity.doctor import diagnosed
+    from monitor.commands.doctoring import as_plain, of_server, settled, show
+    from monitor.commands.oneserver import server
+    from monitor.commands.planshown import print_json
+    from monitor.commands.startuplog import LogError, followed, whole
+    from monitor.commands.usage import UsageError
+    from monitor.scrape.errors import ScrapeError
+
+    try:
+        startup = of_server(server(url)) if url is not None else settled(followed(log, None)) if follow else whole(log)
+    except UsageError as err:
+        raise typer.BadParameter(str(err)) from err
+    except (LogError, ScrapeError) as err:
+        fail(str(err))
+    if as_json:
+        print_json(as_plain(startup, max_model_len))
+    else:
+        show(startup, diagnosed(startup, max_model_len), Console())
+    if not diagnosed(startup, max_model_len).healthy:
+        raise typer.Exit(1)
+
+
+def gate_command(
+    min_concurrency: Annotated[float, typer.Option(help="Requests of full length that must fit at once.")] = 2.5,
+    url: Annotated[str | None, typer.Option("--url", help=_URL)] = None,
+    log: Annotated[str | None, typer.Option("--log", help="A start-up log; - is standard input.")] = None,
+    timeout: Annotated[str, typer.Option(help="How long to wait for an answer: 0s, 10m.")] = "0s",
+    as_json: Annotated[bool, typer.Option("--json", help="Plain values instead of a line.")] = False,
+) -> None:
+    """Let a deployment go on (0) or not (1), by how many requests of full length fit at once."""
+    from monitor.commands.gating import gated, of_log, of_server
+    from monitor.commands.oneserver import LOCAL, server
+    from monitor.commands.planshown import print_json
+    from monitor.commands.startuplog import LogError
+    from monitor.commands.usage import UsageError
+    from monitor.model.instant import DurationError, parse_duration, to_seconds
+
+    if url is not None and log is not None:
+        raise typer.BadParameter("--url and --log exclude each other")
+    if not min_concurrency > 0:
+        raise typer.BadParameter("--min-concurrency is more than 0")
+    try:
+        seconds = to_seconds(parse_duration(timeout))
+        said = of_server(server(url or LOCAL), min_concurrency, seconds)
+        judgement = gated(of_log(log, min_concurrency, seconds) if log is not None else said, min_concurrency)
+    except DurationError as err:
+        raise typer.BadParameter(f"--timeout: {err}") from err
+    except UsageError as err:
+        raise typer.BadParameter(str(err)) from err
+    except LogError as err:
+        fail(str(err))
+    if as_json:
+        print_json(judgement.as_json())
+    else:
+        typer.echo(f"{'pass' if judgement.passes else 'FAIL'}: {judgement.reason}")
+    if not judgement.passes:
         raise typer.Exit(1)

@@ -24,6 +24,7 @@ from monitor.scrape.fetch import Fetcher
 from monitor.scrape.labels import LabelMaker
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.page import PageReader
+from monitor.scrape.shape import Page
 from monitor.scrape.whole import Ingest
 from monitor.sight.fleet import View
 from monitor.sight.offer import Offer, offer_of
@@ -88,19 +89,25 @@ class Examined:
 
 def from_server(target: Target, options: ScrapeOptions) -> Seen:
     """Fetch the page of a target, and ask what it does not say."""
+    try:
+        page = fetched(target, options)
+    except ScrapeError as err:
+        return Seen(target.labels, target.url, error=str(err))
+    probes = Questions(partial(Client, target.url, options, _PROBES))(ROUND, NOTHING)
+    offer = offer_of((one.labels for one in page.series), page.families, target.labels, probes.readings.version)
+    return Seen(target.labels, target.url, offer, probes=probes)
+
+
+def fetched(target: Target, options: ScrapeOptions) -> Page:
+    """Return the page of a target. Raises ScrapeError."""
     fetch = Fetcher(target.url, options)
     try:
         answer = fetch()
         form = format_of(answer.content_type, options.fallback_scrape_protocol)
         ingest = Ingest(labels_of=LabelMaker(target.labels, options.honor_labels, options.label_limits))
-        page = PageReader(ingest).read(answer.body, form)
-    except ScrapeError as err:
-        return Seen(target.labels, target.url, error=str(err))
+        return PageReader(ingest).read(answer.body, form)
     finally:
         fetch.close()
-    probes = Questions(partial(Client, target.url, options, _PROBES))(ROUND, NOTHING)
-    offer = offer_of((one.labels for one in page.series), page.families, target.labels, probes.readings.version)
-    return Seen(target.labels, target.url, offer, probes=probes)
 
 
 def from_file(path: Path, version: str = "") -> Seen:

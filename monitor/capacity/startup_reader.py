@@ -1,0 +1,118 @@
+"""Reads a start-up log line by line, so that one can be followed while it grows."""
+
+import re
+from collections.abc import Iterable
+
+from monitor.capacity.startup import Fact, Found, Ill, Illness, Startup
+from monitor.capacity.startup_lines import COLOUR, ENGINE, ENGINE_LINES, ILLS, LINES, READY, STOPPING, WARNINGS
+
+# The longest line that says something has some thousand characters (the configuration of an engine).
+_LONGEST = 20_000
+_MOST_WARNINGS = 20
+# Numbers that are written in units.
+_UNITS = {"MiB": 1 / 1024, "GiB": 1.0}
+# Of several ranks and versions the one that limits counts: the smallest cache, the largest weights.
+_LEAST = frozenset((Fact.KV_GIB, Fact.BLOCKS))
+_MOST = frozenset((Fact.WEIGHTS_GIB, Fact.ACTIVATION_GIB, Fact.NON_TORCH_GIB))
+_WORDS = frozenset((Fact.VERSION, Fact.ENGINE, Fact.MODEL, Fact.DTYPE, Fact.KV_CACHE_DTYPE))
+# What a server that is told to stop writes as well.
+_AT_THE_END = frozenset((Ill.WORKER_DIED, Ill.ENGINE_DIED))
+_GRAVITY = {ill: place for place, ill in enumerate(Ill)}
+
+
+class StartupReader:
+    """A log that is being read."""
+
+    def __init__(self) -> None:
+        self._facts: dict[Fact, Found] = {}
+        self._engines: dict[str, dict[Fact, float]] = {}
+        self._illness: Illness | None = None
+        self._warnings: dict[str, None] = {}
+        self._lines = 0
+        self._ready = False
+        self._stopping = False
+
+    def feed(self, line: str) -> None:
+        """Read one line, of whatever."""
+        self._lines += 1
+        text = COLOUR.sub("", line[:_LONGEST])
+        for pattern, facts in LINES:
+            if found := pattern.search(text):
+                self._note(facts, found)
+        self._note_engine(text)
+        self._note_illness(text)
+        self._ready = self._ready or READY.search(text) is not None
+        self._stopping = self._stopping or STOPPING.search(text) is not None
+        for pattern in WARNINGS:
+            if (warned := pattern.search(text)) and len(self._warnings) < _MOST_WARNINGS:
+                self._warnings[warned[0]] = None
+
+    def startup(self) -> Startup:
+        """Return what was found so far."""
+        engines = {number: dict(facts) for number, facts in self._engines.items()}
+        return Startup(
+            dict(self._facts),
+            engines,
+            self._illness,
+            tuple(self._warnings),
+            self._lines,
+            ready=self._ready,
+            stopped=self._stopping,
+        )
+
+    def _note(self, facts: tuple[Fact, ...], found: re.Match[str]) -> None:
+        for fact, written in zip(facts, found.groups(), strict=True):
+            if written is not None:
+                self._keep(fact, written if fact in _WORDS else number(written))
+
+    def _keep(self, fact: Fact, value: str | float) -> None:
+        known = self._facts.get(fact)
+        if known is not None and isinstance(known.value, float) and isinstance(value, float):
+            if fact in _LEAST:
+                value = min(value, known.value)
+            if fact in _MOST:
+                value = max(value, known.value)
+            if value == known.value:
+                return
+        self._facts[fact] = Found(value, self._lines)
+
+    def _note_engine(self, text: str) -> None:
+        for pattern, facts in ENGINE_LINES:
+            if found := pattern.search(text):
+                process = ENGINE.search(text)
+                engine = self._engines.setdefault((process[1] if process else None) or "0", {})
+                for fact, written in zip(facts, found.groups(), strict=True):
+                    engine[fact] = number(written)
+                    if fact is Fact.MAX_MODEL_LEN:
+                        self._keep(fact, number(written))
+
+    def _note_illness(self, text: str) -> None:
+        for pattern, ill, names in ILLS:
+            found = pattern.search(text)
+            if found is None:
+                continue
+            known = self._illness
+            if known is None and self._stopping and ill in _AT_THE_END:
+                return
+            # The first line that names the cause counts: what follows it are its consequences, and repetitions.
+            if known is None or _GRAVITY[ill] < _GRAVITY[known.ill]:
+                self._illness = Illness(ill, _numbers(names, found), self._lines, found[0])
+            return
+
+
+def read(lines: Iterable[str]) -> Startup:
+    """Return what a whole log says."""
+    reader = StartupReader()
+    for line in lines:
+        reader.feed(line)
+    return reader.startup()
+
+
+def number(written: str) -> float:
+    """Return a number that may have commas between thousands."""
+    return float(written.replace(",", ""))
+
+
+def _numbers(names: tuple[str, ...], found: re.Match[str]) -> dict[str, float]:
+    read = {name: text for name, text in zip(names, found.groups(), strict=True) if text is not None}
+    return {name: _UNITS[text] if text in _UNITS else number(text) for name, text in read.items()}

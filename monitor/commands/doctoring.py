@@ -1,0 +1,108 @@
+"""`vllm-monitor doctor`: what a start-up log, or a server, says of its KV cache, and what to do about it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from monitor.capacity.doctor import Diagnosis, diagnosed
+from monitor.capacity.startup import Fact, Found, Startup
+from monitor.commands.oneserver import Server, told
+from monitor.probe.readings import Pool
+
+_UNITS = {
+    **dict.fromkeys(
+        (
+            *(Fact.TOTAL_GIB, Fact.FREE_GIB, Fact.WEIGHTS_GIB, Fact.ACTIVATION_GIB),
+            *(Fact.NON_TORCH_GIB, Fact.GRAPHS_GIB, Fact.KV_GIB),
+        ),
+        " GiB",
+    ),
+}
+# What one wants to know; the rest of a log may be without it.
+_WANTED = (Fact.VERSION, Fact.MAX_MODEL_LEN, Fact.WEIGHTS_GIB, Fact.KV_GIB, Fact.CONCURRENCY, Fact.TOKENS)
+
+
+def show(startup: Startup, diagnosis: Diagnosis, console: Console) -> None:
+    """Print the diagnosis first, then what was found, then what was not."""
+    colour = "green" if diagnosis.healthy else "red"
+    console.print(f"[bold {colour}]{diagnosis.meaning}[/]", highlight=False)
+    for remedy in diagnosis.remedies:
+        console.print(f"  - {remedy}", highlight=False, markup=False)
+    if startup.illness is not None:
+        console.print(f"\nline {startup.illness.line}: {startup.illness.text}", highlight=False, markup=False)
+    table = Table.grid(padding=(0, 2))
+    for name, value, line in _rows(startup):
+        table.add_row(name, value, line)
+    console.print()
+    console.print(table, highlight=False)
+    if startup.warnings:
+        console.print()
+    for warning in startup.warnings:
+        console.print(f"warning: {warning}", highlight=False, markup=False)
+    missing = [str(fact) for fact in _WANTED if not _has(startup, fact)]
+    if missing and startup.lines:
+        console.print(f"\nNot in these {startup.lines:,} lines: {', '.join(missing)}.", highlight=False, markup=False)
+
+
+def as_plain(startup: Startup, wanted: int | None) -> dict[str, Any]:
+    """Return plain values."""
+    diagnosis = diagnosed(startup, wanted)
+    return {
+        "healthy": diagnosis.healthy,
+        "meaning": diagnosis.meaning,
+        "remedies": list(diagnosis.remedies),
+        "facts": {str(fact): found.value for fact, found in startup.facts.items()},
+        "engines": {name: {str(fact): value for fact, value in each.items()} for name, each in startup.engines.items()},
+        "illness": None if startup.illness is None else {"is": startup.illness.ill, **startup.illness.numbers},
+        "warnings": list(startup.warnings),
+        "not_found": [str(fact) for fact in _WANTED if not _has(startup, fact)],
+        "lines": startup.lines,
+    }
+
+
+def settled(startups: Iterable[Startup]) -> Startup:
+    """Return how a log that grows stands when nothing more is to be expected of it: it serves, or it failed."""
+    last = Startup()
+    for last in startups:
+        if last.ready or last.illness is not None or last.stopped:
+            break
+    return last
+
+
+def of_server(asked: Server) -> Startup:
+    """Return what a running server says of itself, as if it stood in a log. Raises ScrapeError."""
+    said = told(asked)
+    facts: dict[Fact, Found] = {}
+    if said.version:
+        facts[Fact.VERSION] = Found(said.version, 0)
+    longest = max((model.max_model_len for model in said.models), default=None)
+    if longest is not None:
+        facts[Fact.MAX_MODEL_LEN] = Found(float(longest), 0)
+    engines = {pool.engine or "0": dict(_of_pool(pool)) for pool in said.pools}
+    return Startup(facts, engines, ready=True)
+
+
+def _of_pool(pool: Pool) -> Iterator[tuple[Fact, float]]:
+    if pool.tokens is not None:
+        yield Fact.TOKENS, float(pool.tokens)
+    if pool.max_concurrency is not None:
+        yield Fact.CONCURRENCY, pool.max_concurrency
+
+
+def _rows(startup: Startup) -> Iterator[tuple[str, str, str]]:
+    for fact in Fact:
+        found = startup.facts.get(fact)
+        if found is not None:
+            value = found.value if isinstance(found.value, str) else f"{found.value:,.10g}{_UNITS.get(fact, '')}"
+            yield str(fact), value, f"line {found.line}" if found.line else ""
+    for name, each in sorted(startup.engines.items()):
+        engine = f" of engine {name}" if len(startup.engines) > 1 else ""
+        for fact, number in each.items():
+            if fact is not Fact.MAX_MODEL_LEN:
+                yield f"{fact}{engine}", f"{number:,.10g}", ""
+
+
+def _has(startup: Startup, fact: Fact) -> bool:
+    return fact in startup.facts or any(fact in each for each in startup.engines.values())

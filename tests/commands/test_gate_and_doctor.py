@@ -1,0 +1,114 @@
+"""`vllm-monitor gate` and `vllm-monitor doctor`: against logs, a log that grows, and a server."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from monitor.cli import cli
+from monitor.clock import SystemClock
+from monitor.simulator.scenarios import OVERLOAD
+from monitor.simulator.server import SimulatedServer
+from monitor.simulator.simulator import Simulator
+from tests.waiting import until
+
+LOGS = Path(__file__).parents[1] / "data" / "startup"
+GOOD, BAD = LOGS / "vllm-0.32.0-startup.log", LOGS / "vllm-0.32.0-failed-start-maxlen.log"
+FITS = "GPU KV cache size: 28,432 tokens, Maximum concurrency for 16,384 tokens per request: 1.73x\n"
+
+
+def run(*arguments: object, given: str | None = None) -> Result:
+    return CliRunner().invoke(cli, list(map(str, arguments)), input=given)
+
+
+@pytest.mark.parametrize(
+    ("log", "floor", "code", "said"),
+    [
+        (GOOD, 2.5, 0, "pass: engine 0 holds 6.25 requests of full length at once, at least 2.5"),
+        (GOOD, 6.5, 1, "FAIL: engine 0 holds 6.25 requests of full length at once, less than 6.5"),
+        (BAD, 2.5, 1, "FAIL: it does not start: one request of max_model_len does not fit into the KV cache"),
+    ],
+)
+def test_the_gate_goes_by_a_log(log: Path, floor: float, code: int, said: str) -> None:
+    result = run("gate", "--log", log, "--min-concurrency", floor)
+    assert (result.exit_code, result.stdout.strip()) == (code, said)
+
+
+def test_the_gate_goes_by_a_server() -> None:
+    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as server:
+        result = run("gate", "--url", server.url, "--json")
+        told = json.loads(result.stdout)
+        assert result.exit_code == 0
+        ((engine, fits),) = told["concurrency"].items()
+        assert run("gate", "--url", server.url, "--min-concurrency", fits + 0.1).exit_code == 1
+        assert f"max concurrency  {fits:.10g}" in run("doctor", "--url", server.url).stdout
+        assert engine == "0"
+
+
+def test_the_gate_fails_where_nobody_answers() -> None:
+    result = run("gate", "--url", "http://127.0.0.1:1")
+    assert result.exit_code == 1
+    assert "FAIL: http://127.0.0.1:1/metrics: cannot connect" in result.stdout
+
+
+def processed(arguments: Sequence[str]) -> "subprocess.Popen[str]":
+    command = [str(Path(sys.executable).with_name("vllm-monitor")), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_the_gate_waits_for_a_log_that_grows_and_for_lines_that_are_half_written(tmp_path: Path) -> None:
+    log = tmp_path / "vllm.log"
+    log.write_text("INFO nothing yet\n")
+    with processed(["gate", "--log", str(log), "--min-concurrency", "1.5", "--timeout", "60s"]) as gate:
+        with log.open("a") as written:
+            for piece in (FITS[:60], FITS[60:], "INFO: Application startup complete.\n"):
+                written.write(piece)
+                written.flush()
+                until(lambda: True, within=1)
+        assert gate.wait(timeout=30) == 0
+        assert gate.stdout is not None
+        assert gate.stdout.read() == "pass: engine 0 holds 1.73 requests of full length at once, at least 1.5\n"
+
+
+def test_the_doctor_follows_a_log_until_the_start_has_failed(tmp_path: Path) -> None:
+    log = tmp_path / "vllm.log"
+    log.write_text("INFO nothing yet\n")
+    with processed(["doctor", "--follow", str(log), "--json"]) as doctor:
+        log.write_text(BAD.read_text())
+        assert doctor.wait(timeout=30) == 1
+        assert doctor.stdout is not None
+        assert json.load(doctor.stdout)["illness"]["wanted"] == 131_072
+
+
+def test_the_doctor_explains_what_comes_from_standard_input_and_says_what_it_did_not_find() -> None:
+    command = [str(Path(sys.executable).with_name("vllm-monitor")), "doctor", "--max-model-len", "16384"]
+    with BAD.open() as log:
+        done = subprocess.run(command, stdin=log, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "--max-model-len 16384: 2.0 requests at once (4.0 with --kv-cache-dtype fp8)" in done.stdout
+    assert "Not in these 168 lines: weights, max concurrency, tokens." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("doctor", "/nowhere/vllm.log"), 1, "No such file or directory"),
+        (("doctor", "/"), 1, "Is a directory"),
+        (("gate", "--log", "/nowhere/vllm.log"), 1, "No such file or directory"),
+        (("gate", "--log", "-", "--url", "http://h:1"), 2, "exclude each other"),
+        (("gate", "--min-concurrency", "0"), 2, "more than 0"),
+        (("gate", "--min-concurrency", "nan"), 2, "more than 0"),
+        (("gate", "--timeout", "soon"), 2, "--timeout"),
+        (("gate", "--url", "http://"), 2, '--url: "" is not host:port'),
+        (("doctor", "--url", "ftp://h"), 2, "ftp://h"),
+        (("doctor", "--url", "http://127.0.0.1:1"), 1, "cannot connect"),
+    ],
+)
+def test_what_cannot_be_read_is_said(arguments: tuple[str, ...], code: int, told: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert told in result.stderr
