@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from monitor.model.instant import MINUTE, Duration, Instant
+from monitor.model.labels import INSTANCE
 from monitor.model.target import Target
 from monitor.probe.options import ERRANDS, ROUND, Probe, ProbeOptions
 from monitor.probe.page import PageFacts
@@ -85,7 +86,7 @@ class ProbeLoop:
         due = self._due(ROUND, at)
         found = self._ask(due, self._round)
         self._settle(due, found, at)
-        self._look_for_absence(self._round.health, found.readings.health)
+        self._look_at_health(self._round.health, found.readings.health)
         self._round, self._round_at = found.readings, at
         return found.done
 
@@ -102,7 +103,7 @@ class ProbeLoop:
             found = errand(due, replace(self._errand, models=models))
             self._settle(found.done, found, at)
             self._errand = found.readings
-            self._found_at.update(dict.fromkeys(found.done, at))
+            self._found_at = {**self._found_at, **dict.fromkeys(found.done, at)}
             done.update(found.done)
         return done
 
@@ -138,7 +139,7 @@ class ProbeLoop:
         """The clock was set by so much."""
         self._round_at = None if self._round_at is None else self._round_at + by
         self._found_at = {probe: at + by for probe, at in self._found_at.items()}
-        self._next = {probe: at + by for probe, at in self._next.items()}
+        self._next = {probe: at + by for probe, at in list(self._next.items())}
 
     def _of_round(self, at: Instant) -> Readings:
         longest = _SLOTS * self.interval + self.options.timeout
@@ -154,7 +155,12 @@ class ProbeLoop:
         return replace(NOTHING, canary=self._errand.canary)
 
     def _due(self, probes: Collection[Probe], at: Instant) -> set[Probe]:
-        return {probe for probe in probes if self.options.every(probe) is not None and self._next.get(probe, 0) <= at}
+        return {probe for probe in probes if self._is_due(probe, at)}
+
+    def _is_due(self, probe: Probe, at: Instant) -> bool:
+        every, left = self.options.every(probe), self._next.get(probe, 0) - at
+        # Later than the longest time to wait: somebody has set the clock while the last answer was on its way.
+        return every is not None and not 0 < left <= max(every, RETRY)
 
     def _settle(self, due: Collection[Probe], found: Round, at: Instant) -> None:
         """Note when to ask again."""
@@ -176,8 +182,11 @@ class ProbeLoop:
         self._lost_page = self._had_page and not has_page
         self._had_page = self._had_page or has_page
 
-    def _look_for_absence(self, before: Health | None, now: Health | None) -> None:
-        """The same when the process was out of sight: nobody knows what it is that comes back."""
+    def _look_at_health(self, before: Health | None, now: Health | None) -> None:
+        """Tell of a change; and ask anew when the process was out of sight: nobody knows what it is that comes back."""
+        if now is not before and (before, now) != (None, Health.OK):
+            told = {"job": self.target.job, "instance": self.target.labels.value(INSTANCE)}
+            log.info("health %s => %s", before or "unknown", now or "unknown", extra=told)
         if now in _ABSENT:
             self._forget(Probe.VERSION, Probe.MODELS)
         elif before in _ABSENT:

@@ -1,5 +1,6 @@
 """The probes of one target on a time line: what is asked when, what stands in the window, and when it ends."""
 
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
@@ -234,6 +235,24 @@ def test_a_clock_that_is_set_makes_no_hole_and_keeps_nobody_waiting() -> None:
     bench.slots(104, 170)
     assert set(bench.line(HEALTH_UP)) == {"1"}
     assert bench.script.times(Probe.VERSION) == [1000, 160]
+
+
+def test_an_answer_that_was_on_its_way_when_the_clock_was_set_keeps_nobody_waiting() -> None:
+    bench = Bench()
+    bench.slots(1000, 1000)
+    bench.slots(100, 102)
+    assert bench.script.times(Probe.VERSION) == [1000, 100]
+    assert bench.script.times(Probe.HEALTH) == [1000, 100, 101, 102]
+
+
+def test_the_log_tells_of_a_change_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    bench = Bench()
+    bench.slots(1, 2)
+    for slot, health in enumerate((Health.UNAVAILABLE, Health.UNAVAILABLE, Health.REFUSED, Health.OK), 3):
+        bench.script.known = replace(WELL, health=health)
+        bench.slots(slot, slot)
+    assert caplog.messages == ["health ok => unavailable", "health unavailable => refused", "health refused => ok"]
 
 
 def test_what_has_not_been_asked_yet_stays_as_an_earlier_life_left_it() -> None:
