@@ -40,6 +40,7 @@ from monitor.storage.db import StateError
 from monitor.storage.window import Window
 from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.application import Guarding, create_app
+from monitor.web.capacity_gate import gate
 from monitor.web.information import Information
 from monitor.web.origin import Guard
 from monitor.web.outbox import OutboxApi
@@ -198,7 +199,8 @@ class App:
         actions = SlackActions(self, self._clock)
         self._guard = _guard_of(config)
         guarding = Guarding(lambda: self._guard, self._metrics.refused)
-        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint()
+        gates = gate(self._probers, self._clock.now)
+        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), gates
         app = create_app(routes, queries, information, *more, guarding=guarding)
         try:
             return Server(app, listen.host, listen.port)

@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "metrics": set(),
     "logs": set(),
     "workers": set(),
-    "web": MIDDLE | {"rules", "sight", "dispatch", "notify"},
+    "web": MIDDLE | {"rules", "sight", "dispatch", "notify", "capacity"},
     "jobs": {"model", "scrape", "probe", "config"},
     "probing": MIDDLE,
     "facts": MIDDLE | {"notify"},

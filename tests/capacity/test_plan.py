@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from monitor.capacity.explain import explained
 from monitor.capacity.failure import CapacityError
 from monitor.capacity.gpus import gpu
+from monitor.capacity.layers import Architecture, Kind, Layers
 from monitor.capacity.memory import GIB, Measured
 from monitor.capacity.models import model, names
 from monitor.capacity.plan import Plan, Settings, Verdict, plan
@@ -163,3 +164,21 @@ def test_a_cache_of_8_bits_takes_exactly_half(named: str, length: int) -> None:
     halved = plan(model(named), gpu("B200"), Settings(length, kv_cache_dtype="fp8"))
     assert halved.token_bytes * 2 == plain.token_bytes
     assert halved.cache.block_bytes * 2 == plain.cache.block_bytes
+
+
+def tiny(kv_heads: int, head_size: int) -> Architecture:
+    """Return a two-layer Llama in 32 bits, like those of the recorded servers."""
+    return Architecture("tiny", (Layers(Kind.FULL, 2, kv_heads, head_size, head_size),), 1, 131_072, "float32")
+
+
+def test_the_recorded_starts_have_the_blocks_that_vllm_logged_for_one_gib() -> None:
+    settings = Settings(512, 1.0, block_size=32)
+    planned = plan(tiny(2, 16), gpu("1"), settings, Measured(total=1, weights=0, other=0))
+    # "Overriding num_gpu_blocks=65536 with num_gpu_blocks_override=100", and then 6.25 requests of 512 tokens.
+    assert planned.blocks.likely == 65_536
+    assert 100 / planned.blocks_a_request == 6.25
+    failed = plan(tiny(32, 64), gpu("1"), Settings(131_072, 1.0), Measured(total=1, weights=0, other=0))
+    # "(4.00 GiB KV cache is needed, … available KV cache memory (1.00 GiB). … estimated maximum model length is 32768."
+    assert failed.verdict is Verdict.FAILS
+    assert failed.blocks_a_request * failed.cache.block_bytes == 4 * GIB
+    assert failed.tokens.likely == 32_768
