@@ -178,7 +178,7 @@ def test_the_recorded_starts_have_the_blocks_that_vllm_logged_for_one_gib() -> N
     assert planned.blocks.likely == 65_536
     assert 100 / planned.blocks_a_request == 6.25
     failed = plan(tiny(32, 64), gpu("1"), Settings(131_072, 1.0), Measured(total=1, weights=0, other=0))
-    # "(4.00 GiB KV cache is needed, … available KV cache memory (1.00 GiB). … estimated maximum model length is 32768."
+    # vLLM 0.11.2 said: 4.00 GiB needed, 1.00 GiB available, an estimated maximum model length of 32768.
     assert failed.verdict is Verdict.FAILS
     assert failed.blocks_a_request * failed.cache.block_bytes == 4 * GIB
     assert failed.tokens.likely == 32_768
