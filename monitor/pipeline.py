@@ -37,7 +37,7 @@ class Pipeline:
     The parts in the order of the data. What a step did is counted in `metrics`.
 
     A replay has no `journal`: no restart interrupts it. `write_own_series` is called before each evaluation, and what
-    `probers` have found by then is written; `watch` sees behind it which rules are blind.
+    `probers` have found by then is written; `watch` sees which rules are blind.
     """
 
     clock: Clock
@@ -87,6 +87,9 @@ class Pipeline:
         self.window.prune(at)
         self.metrics.evaluation_seconds.observe(monotonic_seconds() - began)
         self._count_rules(interval)
+
+    def see(self, at: Instant) -> None:
+        """Look which rules are blind, where that may have changed."""
         if self.watch is not None:
             self.watch.step(at)
 
@@ -117,6 +120,7 @@ class Pipeline:
         for interval in sorted(self.manager.intervals):
             if at % interval == 0:
                 self.evaluate(at, interval)
+        self.see(at)
         self.tell()
         self.outbox.deliver_due(self.clock.now())
 

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 # How long after its slot the rules wait for the last target; a later answer counts in the next slot.
 PATIENCE: Duration = SECOND
-FLUSH, PROBE = "flush", "probe"
+FLUSH, PROBE, SIGHT = "flush", "probe", "sight"
 SAVE_EVERY: Duration = MINUTE
 
 
@@ -61,7 +61,7 @@ class Timetable:
         self._probing = probing or workers
         self._now = pipeline.clock.now
         metrics = pipeline.metrics
-        for part in (*PARTS, PROBE):
+        for part in (*PARTS, PROBE, SIGHT):
             # From 0 on, so that the first one is an increase.
             metrics.ticks_failed.labels(part)
         self._schedule = Schedule(
@@ -104,6 +104,7 @@ class Timetable:
         self._pipeline.evaluate(at)
         self._plan_flush()
         self.first_round_done.set()
+        self._see(at)
 
     def _scrape(self, interval: Duration, slot: Instant) -> None:
         # Begun first: a quick answer counts in the very evaluation that the scrapes of the slot bring about.
@@ -147,6 +148,18 @@ class Timetable:
             log.debug("rules did not wait for every target", extra={"slot": slot})
         self._pipeline.evaluate(slot, interval)
         self._plan_flush()
+        self._see(slot)
+
+    def _see(self, at: Instant) -> None:
+        # Not on the thread of the rules: a page taken apart is some milliseconds, and there may be many.
+        self._workers.submit(SIGHT, partial(self._see_now, at))
+
+    def _see_now(self, at: Instant) -> None:
+        try:
+            self._pipeline.see(at)
+        except Exception:  # nothing escapes a tick; it is counted
+            log.exception("nobody sees which rules are blind")
+            self._pipeline.metrics.ticks_failed.labels(SIGHT).inc()
 
     def _flush(self) -> None:
         self._pipeline.tell()

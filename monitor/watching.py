@@ -52,7 +52,7 @@ class _Look:
 
 class Watch:
     """
-    Watches all targets of one configuration. One thread calls `step`; anybody may read `sight`.
+    Watches all targets of one configuration. One thread at a time calls `step`; anybody may read `sight`.
 
     `version_of` returns what a server says of itself at an instant, "" when it has said nothing.
     """
