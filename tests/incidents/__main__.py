@@ -29,6 +29,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rules", nargs="+", type=Path, default=[], metavar="FILE", help="other rule sets to compare")
     parser.add_argument("--only", default="", metavar="REGEX", help="stories whose name matches")
     parser.add_argument("--seldom", action="store_true", help="Prometheus also with a scrape every 15 s")
+    parser.add_argument("--no-prometheus", action="store_true", help="only the daemon: a third of the time")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes; default: %(default)s")
     return parser.parse_args(argv)
 
@@ -39,8 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Scrapes that fail are part of the stories.
     logging.disable()
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    promtool = find("promtool", "newer") or find("promtool")
-    if promtool is None:
+    promtool = None if options.no_prometheus else find("promtool", "newer") or find("promtool")
+    if promtool is None and not options.no_prometheus:
         console.print("No promtool: the column of the rules alone stays empty.", style="yellow")
     teller = Teller(promtool, seldom=options.seldom, foreign=options.rules)
     began, all_told = monotonic_seconds(), list[Told]()

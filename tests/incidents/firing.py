@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from monitor.model.instant import Duration, Instant
+from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import equal
 from monitor.storage.window import Window
@@ -47,10 +47,12 @@ def merged(fired: Iterable[tuple[Labels, Sequence[Duration]]], step: Duration) -
     for labels, instants in fired:
         key = tuple(labels.value(name) for name in ("alertname", "severity", "instance", "engine"))
         times.setdefault(key, set()).update(instants)
+    # A group may have an interval of its own, of a minute.
+    longest = max(4 * step, 2 * MINUTE)
     found = []
     for (alert, severity, instance, engine), instants_of in times.items():
         ordered = sorted(instants_of)
-        begins = [ordered[0], *(later for earlier, later in pairwise(ordered) if later - earlier > 4 * step)]
+        begins = [ordered[0], *(later for earlier, later in pairwise(ordered) if later - earlier > longest)]
         for begin, following in zip(begins, [*begins[1:], None], strict=True):
             end = max(at for at in ordered if following is None or at < following)
             found.append(Firing(begin, end, alert, severity, instance, engine))

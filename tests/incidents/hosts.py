@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from monitor.model.instant import Duration, Instant, from_seconds
+from monitor.probe.client import Reply as Told
+from monitor.probe.errors import ProbeError
 from monitor.scrape.errors import Reason, ScrapeError
 from monitor.scrape.target import Answer
 from monitor.simulator.script import Scenario
@@ -141,7 +143,7 @@ class _WrittenLife:
 
 
 @dataclass
-class Scraping:
+class Fetching:
     """
     Stands between a host and the loop that scrapes it: no socket, no waiting.
 
@@ -153,7 +155,7 @@ class Scraping:
     timeout: Duration
     passed: float = 0.0
 
-    def fetch(self) -> Answer:
+    def __call__(self) -> Answer:
         """Return the page. Raises ScrapeError."""
         reply = self.life.get("/metrics", self.now())
         self.passed += min(reply.delay, self.timeout) / 1000
@@ -167,6 +169,30 @@ class Scraping:
 
     def seconds(self) -> float:
         return self.passed
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The same for probes; to them a host is never this machine."""
+
+    life: Life
+    now: Callable[[], Instant]
+    timeout: Duration
+    is_loopback: bool = False
+
+    def get(self, path: str) -> Told:
+        reply = self.life.get(path, self.now())
+        if reply.status is None:
+            raise ProbeError("connection refused", reason=Reason.REFUSED)
+        if reply.delay >= self.timeout:
+            raise ProbeError("no answer in time", reason=Reason.TIMEOUT)
+        return Told(reply.status, reply.body.encode(), "application/json")
+
+    def post(self, path: str, body: bytes) -> Told:
+        raise ProbeError(f"nobody asked for {path} ({len(body)} bytes)", reason=Reason.INTERNAL)
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,13 @@ from pathlib import Path
 
 import yaml
 
-from monitor.model.instant import SECOND, Duration, format_duration, to_seconds
+from monitor.model.instant import Duration, format_duration, to_seconds
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.sample import format_value, is_stale
 from monitor.storage.column import Column
 from tests.incidents.firing import Firing, merged
 from tests.incidents.play import START, Played
 
-EVALUATION: Duration = 15 * SECOND
 # Scrapes and evaluations that fall on one instant are the exception: odd phases lie between.
 GRAIN: Duration = 2500
 PHASES: tuple[Duration, ...] = (0, 2500, 5000, 7500, 10_000, 12_500)
@@ -54,17 +53,15 @@ class Prometheus:
             raise PromtoolError(said[:2000])
         if "exp: nil" not in said and "FAILED" in said:
             raise PromtoolError(said[:2000])
-        return merged(_answers(said, phase), EVALUATION)
+        return merged(_answers(said, phase), played.story.evaluation)
 
     def _test(self, played: Played, rules: Sequence[Path], phase: Duration) -> dict[str, object]:
-        end = played.story.duration + phase
-        asked = [
-            {"expr": _EXPR, "eval_time": format_duration(at)} for at in range(0, end - end % EVALUATION + 1, EVALUATION)
-        ]
+        end, every = played.story.duration + phase, played.story.evaluation
+        asked = [{"expr": _EXPR, "eval_time": format_duration(at)} for at in range(0, end - end % every + 1, every)]
         series = list(self._series(played, phase))
         return {
             "rule_files": [str(path.resolve()) for path in rules],
-            "evaluation_interval": format_duration(EVALUATION),
+            "evaluation_interval": format_duration(every),
             "tests": [{"interval": format_duration(GRAIN), "input_series": series, "promql_expr_test": asked}],
         }
 

@@ -1,12 +1,17 @@
 """Tells stories to both columns, several at once where the machine has the cores."""
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from monitor.model.instant import Duration
+from monitor.rulebook.build import build, write
+from monitor.rulebook.values import read_values
 from monitor.shipped import shipped_rules
 from tests.incidents.play import Played, play
 from tests.incidents.prometheus import PHASES, Prometheus
@@ -42,7 +47,7 @@ class Teller:
     foreign: Sequence[Path] = ()
 
     def tell(self, story: Story) -> Told:
-        own = [*shipped_rules(), *map(Path, story.rules)]
+        own = [*rules_with(story.switched_on), *map(Path, story.rules)]
         played = play(story, own, self.foreign)
         daemon = judge(story, Column.DAEMON, [played.firings])
         foreign = {path.name: self._foreign(story, played, path) for path in self.foreign}
@@ -66,6 +71,17 @@ class Teller:
             return judge_foreign(story, play(story, [path]).firings)
         with tempfile.TemporaryDirectory(prefix="vllm-monitor-incident-") as folder:
             return judge_foreign(story, Prometheus(self.promtool).watch(played, [path], 0, Path(folder)))
+
+
+@cache
+def rules_with(switched_on: tuple[str, ...]) -> Sequence[Path]:
+    """Return the shipped rules, with these alerts as well."""
+    if not switched_on:
+        return shipped_rules()
+    folder = Path(tempfile.mkdtemp(prefix="vllm-monitor-rules-"))
+    atexit.register(shutil.rmtree, folder)
+    values = read_values(settings=[f"alerts.{name}.enabled=true" for name in switched_on])
+    return write(build(values), folder)
 
 
 def tell_all(teller: Teller, stories: Iterable[Story], processes: int) -> Iterator[Told]:

@@ -61,7 +61,10 @@ class Story:
     deaf_from: Duration | None = None
     # Rule files that run beside the shipped ones.
     rules: tuple[str, ...] = ()
-    # The daemon itself is what the story is about: a Prometheus sees it only through the daemon's own page.
+    # Alerts that are off by default, and on here.
+    switched_on: tuple[str, ...] = ()
+    # How often the Prometheus evaluates.
+    evaluation: Duration = 15 * SECOND
     bar: bool = False
 
     @property

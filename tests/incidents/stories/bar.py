@@ -157,8 +157,8 @@ STORM = Story(
     20 * MINUTE,
     cause=3 * MINUTE,
     over=17 * MINUTE,
-    expects=(soon("VLLMPreemptionsHigh", "VLLMKVCacheFull", within=13 * MINUTE),),
-    may=JAM - {"VLLMPreemptionStorm", "VLLMTTFTCritical", "VLLMTimeInQueueCritical"},
+    expects=(soon("VLLMPreemptionStorm", "VLLMPreemptionsHigh", within=10 * MINUTE),),
+    may=JAM - {"VLLMPreemptionStorm", "VLLMPreemptionsHigh", "VLLMTTFTCritical", "VLLMTimeInQueueCritical"},
     summary="more in the batch than the pool holds, hardly a queue: tokens are paid twice, users notice little",
     bar=True,
 )

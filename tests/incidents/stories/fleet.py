@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from monitor.model.instant import DAY, HOUR, MINUTE, SECOND, Duration
 from monitor.simulator.script import Killed, Lengths, Phase, RankGone, Rejecting, Restart, Skewed, Slowdown
 from tests.incidents.hosts import Edited, Written
+from tests.incidents.rulesets import OLD_NAMES
 from tests.incidents.stories.servers import ROOMY, SLOW, SMALL, people, simulated
 from tests.incidents.story import Story, Tell, probed, soon
 
@@ -159,11 +160,12 @@ FLEET = (
     ),
     Story(
         "prefix hits collapse",
-        Tell.TICKET,
+        Tell.NOTE,
         (simulated(SLOW, DAY + 4 * HOUR, _steady(0, DAY + HOUR, shared=160), _steady(DAY + HOUR, 3 * HOUR)),),
         DAY + 4 * HOUR,
         cause=DAY + HOUR,
-        interval=MINUTE // 2,
+        interval=30 * SECOND,
+        evaluation=MINUTE,
         expects=(soon("VLLMPrefixHitsCollapsed", within=2 * HOUR),),
         summary="a day of 60 % hits, then a prompt template begins with the time of day",
     ),
@@ -173,14 +175,15 @@ FLEET = (
         (simulated(SLOW, DAY + 4 * HOUR, _steady(0, DAY + 4 * HOUR), Slowdown(DAY + HOUR, 3 * HOUR, factor=5)),),
         DAY + 4 * HOUR,
         cause=DAY + HOUR,
-        interval=MINUTE // 2,
+        interval=30 * SECOND,
+        evaluation=MINUTE,
         expects=(soon("VLLMThroughputCollapsed", within=2 * HOUR),),
         may=frozenset({"VLLMInterTokenLatencyHigh", "VLLMInterTokenBudgetBurn"}),
         summary="after a day at one pace each request gets a fifth of the tokens",
     ),
     Story(
         "speculation in vain",
-        Tell.TICKET,
+        Tell.NOTE,
         (
             simulated(
                 replace(ROOMY, num_speculative_tokens=3),
@@ -243,6 +246,34 @@ FLEET = (
         cause=5 * MINUTE,
         expects=(soon("VLLMGPUEccErrors", within=5 * MINUTE),),
         summary="two double-bit errors",
+    ),
+    Story(
+        "open to anybody",
+        Tell.TICKET,
+        (simulated(replace(ROOMY, dev_mode=True), 40 * MINUTE, people(0, 40 * MINUTE, 2)),),
+        40 * MINUTE,
+        interval=15 * SECOND,
+        expects=(probed("VLLMExposedWithoutKey", within=20 * MINUTE),),
+        summary="development mode: whoever reaches the port can put the server to sleep",
+    ),
+    Story(
+        "rules gone blind with an upgrade",
+        Tell.TICKET,
+        (
+            simulated(
+                replace(ROOMY, version="0.9.2"),
+                50 * MINUTE,
+                people(0, 50 * MINUTE, 4),
+                Restart(10 * MINUTE, 60 * SECOND, server=ROOMY),
+            ),
+        ),
+        50 * MINUTE,
+        cause=10 * MINUTE,
+        rules=(OLD_NAMES,),
+        expects=(probed("VLLMMonitorRuleBlind", within=25 * MINUTE),),
+        # The foreign set itself: a cache above 90 % is not what this is about.
+        may=frozenset({"KvCacheHigh"}),
+        summary="a public rule set reads gpu_cache_usage_perc; since 0.12 nothing is called so",
     ),
     Story(
         "Slack does not answer",

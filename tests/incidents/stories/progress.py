@@ -117,7 +117,7 @@ PROGRESS = (
         25 * MINUTE,
         cause=4 * MINUTE + 15 * SECOND,
         over=20 * MINUTE,
-        expects=(soon("VLLMPartialStall", within=8 * MINUTE),),
+        expects=(soon("VLLMPartialStall", within=12 * MINUTE),),
         may=JAM,
         summary="one request runs and brings tokens, six wait for ever at a KV cache that is nearly empty",
     ),

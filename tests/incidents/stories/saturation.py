@@ -143,7 +143,8 @@ SATURATION = (
         40 * MINUTE,
         cause=5 * MINUTE,
         over=35 * MINUTE,
-        expects=(soon("VLLMQueueGrowing", "VLLMRequestsWaiting", within=25 * MINUTE),),
+        expects=(soon("VLLMQueueGrowing", within=25 * MINUTE),),
+        switched_on=("VLLMQueueGrowing",),
         may=JAM | {"VLLMOverloaded"},
         summary="a little more arrives than is finished, for half an hour",
     ),
@@ -166,7 +167,7 @@ SATURATION = (
     ),
     Story(
         "KV cache filling up",
-        Tell.TICKET,
+        Tell.NOTE,
         (
             simulated(
                 replace(ROOMY, max_model_len=65_536, num_gpu_blocks=2001, cost=Cost(base=60.0, per_sequence=1.0)),
@@ -180,7 +181,8 @@ SATURATION = (
         ),
         HOUR,
         cause=10 * MINUTE,
-        expects=(soon("VLLMKVCacheFillingUp", "VLLMKVCacheFull", within=45 * MINUTE),),
+        expects=(soon("VLLMKVCacheFillingUp", within=45 * MINUTE),),
+        switched_on=("VLLMKVCacheFillingUp",),
         may=JAM | {"VLLMMaxConcurrencyBelowFloor"},
         summary="the pool fills slowly and surely: somebody can act before it is full",
     ),

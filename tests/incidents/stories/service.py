@@ -30,7 +30,8 @@ SERVICE = (
         ),
         30 * MINUTE,
         cause=9 * MINUTE,
-        expects=(soon("VLLMTTFTHigh", "VLLMTTFTBudgetBurn", within=15 * MINUTE),),
+        expects=(soon("VLLMTTFTHigh", within=15 * MINUTE),),
+        switched_on=("VLLMTTFTHigh", "VLLMTTFTCritical"),
         may=_LATE,
         summary="after an upgrade a prompt takes thirty times as long",
     ),
@@ -41,7 +42,8 @@ SERVICE = (
         30 * MINUTE,
         cause=8 * MINUTE,
         over=28 * MINUTE,
-        expects=(soon("VLLMInterTokenLatencyHigh", "VLLMInterTokenBudgetBurn", within=17 * MINUTE),),
+        expects=(soon("VLLMInterTokenLatencyHigh", within=17 * MINUTE),),
+        switched_on=("VLLMInterTokenLatencyHigh",),
         may=_LATE | {"VLLMThroughputCollapsed"},
         summary="every step takes nine times as long: 0.2 s a token",
     ),
@@ -103,7 +105,7 @@ SERVICE = (
     ),
     Story(
         "inputs above 15,000 tokens",
-        Tell.TICKET,
+        Tell.NOTE,
         (
             simulated(
                 replace(ROOMY, max_model_len=32_768, num_gpu_blocks=8001, cost=Cost(base=14, per_prefill_token=0.02)),
@@ -138,6 +140,7 @@ SERVICE = (
         ),
         40 * MINUTE,
         expects=(probed("VLLMPromptsNearLimit", within=30 * MINUTE),),
+        switched_on=("VLLMPromptsNearLimit",),
         summary="nearly every prompt fills the context",
     ),
     Story(
@@ -173,7 +176,8 @@ SERVICE = (
         100 * MINUTE,
         cause=20 * MINUTE,
         interval=15 * SECOND,
-        expects=(soon("VLLMTTFTBudgetBurn", "VLLMTTFTCritical", within=70 * MINUTE),),
+        expects=(soon("VLLMTTFTBudgetBurn", within=70 * MINUTE),),
+        switched_on=("VLLMTTFTBudgetBurn",),
         may=_LATE,
         summary="one request in ten waits for more than 2.5 s: the budget of a month burns within days",
     ),
