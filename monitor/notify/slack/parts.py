@@ -42,7 +42,9 @@ def plain(summary: Summary) -> str:
             when = f"resolved after {lasted(first.lasted)}"
         limit = f"(limit {literal(first.threshold, 80)})" if first.threshold else ""
         reading = " ".join(part for part in (value_in(first), limit, when) if part)
-        lines.append(f"{literal(kind.what or kind.name, 150)}: {reading}")
+        what = kind.what or kind.name
+        is_said = len(summary.kinds) == 1 and what in summary.title
+        lines.append(reading if is_said else f"{literal(what, 150)}: {reading}")
         if not kind.resolved:
             lines += [literal_lines(kind.description, 300), try_first(literal_lines(kind.remedy, 300))]
     return "\n".join(text for text in lines if text)

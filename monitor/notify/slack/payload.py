@@ -5,6 +5,7 @@ The header and the fallback text are what a phone shows. Pure: the same summary 
 reference: Slack, Block Kit. The limits are kept with a margin, because Slack counts in ways it does not publish.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,9 @@ from monitor.notify.slack.signs import RESOLVED_SIGN
 from monitor.notify.summary import Case, Kind, Summary
 
 __all__ = ["Block", "Message", "message", "plain", "texts"]
+
+
+_FLAG = re.compile(r"(?<!\S)--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w=-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +138,14 @@ def _advice(description: str, remedy: str) -> Iterator[Block]:
     if description:
         yield _to_the_letter(description)
     if remedy and is_plain(remedy):
-        yield section(f"*{TRY_FIRST}* {remedy}")
+        # A flag is seen at a glance, and copied whole.
+        yield section(f"*{TRY_FIRST}* {_FLAG.sub(_as_code, remedy)}")
     elif remedy:
         yield _to_the_letter(try_first(remedy))
+
+
+def _as_code(found: re.Match[str]) -> str:
+    return f"`{found[0]}`"
 
 
 def _to_the_letter(text: str) -> Block:

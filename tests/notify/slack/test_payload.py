@@ -36,6 +36,17 @@ HOSTILE = (
 NOTES = {
     "firing": note(queue()),
     "resolved": note(ended(queue())),
+    "advice": note(
+        replace(
+            queue(),
+            annotations=Labels.of(
+                summary="vLLM's queue has been long for minutes",
+                description="More arrives on *a* than it can finish.\nTry first: add a replica, or --max-num-seqs 64.",
+                runbook_url="https://example.com/runbooks",
+                dashboard_url="http://localhost:3000/d/vllm",
+            ),
+        )
+    ),
     "two_names": note(queue(), down()),
     "mixed": note(queue("10.0.0.1:8000"), ended(queue("10.0.0.2:8000"))),
     "300_instances": note(*(queue(f"10.0.{n // 100}.{n % 100}:8000", float(n)) for n in range(300))),
