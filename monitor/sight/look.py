@@ -10,7 +10,7 @@ from monitor.sight.absence import absence, not_yet
 from monitor.sight.offer import Offer
 from monitor.sight.reason import Blind, Reason
 from monitor.vllm.buckets import edges, one_two_five
-from monitor.vllm.families import Label, canonical, family_of
+from monitor.vllm.families import Label, canonical, families, family_of
 
 # What a server has from its start to its end.
 _FIXED = frozenset(("model_name", "engine"))
@@ -29,7 +29,7 @@ def look(leaf: Leaf, offer: Offer) -> Blind | None:
     if series:
         return _worst(_mismatch(leaf, matcher, series, offer) for matcher in others if not _some(series, matcher))
     if leaf.name is None:
-        return Blind(Reason.MISSING, f"no series of the page satisfies `{leaf}`")
+        return _no_name(leaf, offer)
     family = family_of(leaf.name)
     if family is None or family.name not in offer.described or leaf.name != offer.here(leaf.name):
         return absence(leaf.name, offer)
@@ -46,6 +46,16 @@ def _named(leaf: Leaf, offer: Offer) -> Sequence[Labels]:
         if all(matcher.matches(name) for matcher in on_name)
         for labels in some
     ]
+
+
+def _no_name(leaf: Leaf, offer: Offer) -> Blind:
+    """Return why no metric has a name as a selector wants it: what is true of one that could have it."""
+    on_name = [matcher for matcher in leaf.matchers if matcher.name == METRIC_NAME]
+    for family in families().values():
+        for metric in map(offer.here, family.metrics):
+            if on_name and all(matcher.matches(metric) for matcher in on_name):
+                return absence(metric, offer)
+    return Blind(Reason.MISSING, f"no series of the page satisfies `{leaf}`")
 
 
 def _satisfies(labels: Labels, matchers: Iterable[Matcher]) -> bool:

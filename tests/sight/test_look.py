@@ -210,6 +210,16 @@ def test_a_server_without_stats_says_so() -> None:
     assert found.sentence == "`vllm:num_requests_waiting`: the server shows nothing of its engine (--disable-log-stats)"
 
 
+@pytest.mark.parametrize(
+    ("selector", "reason"),
+    [('{__name__=~"vllm:num_requests_.+"}', "stats_off"), ('{__name__=~"node_.+"}', "missing"), ('{x="y"}', "label")],
+)
+def test_a_selector_without_a_name_is_judged_by_what_could_have_one(selector: str, reason: str) -> None:
+    found = look(leaf(selector), offered(page("0.33.0", stats=False), version="0.33.0"))
+    assert found is not None
+    assert found.reason.value == reason
+
+
 def test_what_only_python_shows_is_explained_behind_the_rust_front_end() -> None:
     of_python = ("process_", "python_", "http_request_size", "http_response_size", "vllm:cache_config", "vllm:mm_cache")
     text = "\n".join(line for line in V33.splitlines() if not line.split(" ")[-2:][0].startswith(of_python))
