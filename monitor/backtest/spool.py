@@ -6,6 +6,7 @@ Series of one target have the same times: a list of times that has been written 
 
 import mmap
 import tempfile
+import weakref
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -32,10 +33,11 @@ class Piece:
 
 
 class Spool:
-    """Takes samples, and gives back those of a stretch of time. The file is gone with the process."""
+    """Takes samples, and gives back those of a stretch of time. The file is gone with it."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this does
+        weakref.finalize(self, self._file.close)
         self._end = 0
         self._pieces: dict[Labels, list[Piece]] = {}
         self._times: dict[bytes, int] = {}

@@ -44,10 +44,8 @@ class History(Protocol):
         ...
 
 
-class Watcher(Protocol):
-    """Is told how far a backtest has come."""
-
-    def __call__(self, at: Instant) -> None: ...
+# Is told how far a backtest has come.
+Watcher = Callable[[Instant], None]
 
 
 @dataclass(frozen=True, slots=True)
