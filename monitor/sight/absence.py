@@ -64,13 +64,14 @@ def not_yet(metric: str) -> Blind:
 def _not_in(metric: str, family: Family, running: Running) -> Blind:
     """Return why a version of an engine does not have a family."""
     span = family.spans.get(running.engine)
+    # What only the V0 engine had may have gone before that engine did.
+    last = family.spans.get(Engine.V0) if span is None else span
     older = _other_name(family, running)
-    if span is not None and any(family.shown(running.version, engine) for engine in Engine):
-        sentence = f"`{metric}` comes with the V1 engine; running V0, {running}"
-        return Blind(Reason.LATER, sentence)
-    if span is not None and span.gone is not None and running.version >= span.gone:
+    if span is not None and running.engine is Engine.V0 and family.exists(running.version, Engine.V1):
+        return Blind(Reason.LATER, f"`{metric}` comes with the V1 engine; running V0, {running}")
+    if last is not None and last.gone is not None and running.version >= last.gone:
         reason = Reason.RENAMED if family.instead in families() else Reason.REMOVED
-        return Blind(reason, f"`{metric}` left in {span.gone}; running {running}{_read(family)}")
+        return Blind(reason, f"`{metric}` left in {last.gone}; running {running}{_read(family)}")
     if older is not None:
         return Blind(Reason.RENAMED, f"`{metric}` is called `{older}` here; running {running}")
     if span is not None:

@@ -66,6 +66,12 @@ def test_what_finds_something_or_may_is_not_blind(selector: str, text: str, vers
             "`vllm:num_requests_swapped` is of the V0 engine; running V1, 0.8.5",
         ),
         (
+            "vllm:time_in_queue_requests_sum",
+            "0.33.0",
+            "renamed",
+            "`vllm:time_in_queue_requests_sum` left in 0.9.1; running 0.33.0; read `vllm:request_queue_time_seconds`",
+        ),
+        (
             "vllm:admission_rejections_total",
             "0.20.2",
             "later",
