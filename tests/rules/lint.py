@@ -8,7 +8,9 @@ import promql_parser
 
 Rule = dict[str, Any]
 
-ANNOTATIONS = {"summary", "description", "value", "threshold", "runbook_url"}
+ANNOTATIONS = {"summary", "description", "value", "threshold", "runbook_url", "dashboard_url"}
+# What whoever scrapes says of the scrape.
+SCRAPED = {"up", "scrape_duration_seconds"}
 COUNTING = {"rate", "increase", "resets", "changes"}
 COMPARISONS = {">", "<", ">=", "<=", "==", "!="}
 # Nobody promises an answer later than this: a larger number is milliseconds by mistake.
@@ -38,6 +40,11 @@ def comparisons(expr: str) -> Iterator[tuple[set[str], str, float]]:
             yield names(node.lhs.prettify()), str(node.op), node.rhs.val
 
 
+def numbers(expr: str) -> set[float]:
+    """Return the numbers in an expression."""
+    return {node.val for node, _ in _walk(promql_parser.parse(expr)) if _is(node, "NumberLiteral")}
+
+
 def _is(node: Any, kind: str) -> bool:
     return type(node).__name__ == kind
 
@@ -61,7 +68,7 @@ def _counters_without_rate(rule: Rule) -> Iterator[str]:
 
 def _ratio_against_percent(rule: Rule) -> Iterator[str]:
     for left, operator, number in comparisons(rule["expr"]):
-        if number > 1 and any("usage" in name or "ratio" in name for name in left):
+        if number > 1 and any("usage" in name or ":ratio" in name for name in left):
             yield f"a ratio of 0..1 is compared: {operator} {number:g}"
 
 
@@ -73,13 +80,13 @@ def _seconds_against_milliseconds(rule: Rule) -> Iterator[str]:
 
 def _layer(rule: Rule) -> Iterator[str]:
     for name in sorted(names(rule["expr"])):
-        if name != "up" and not name.startswith(("vllm_engine:", "vllm_monitor_")):
+        if name not in SCRAPED and not name.startswith(("vllm_engine:", "vllm_monitor_")):
             yield f"an alert reads the raw {name}"
 
 
 def _fit_to_wake(rule: Rule) -> Iterator[str]:
-    if rule["labels"].get("severity") not in {"critical", "warning", "info"}:
-        yield "no severity of critical, warning, info"
+    if rule["labels"].get("severity") not in {"critical", "warning", "info", "none"}:
+        yield "no severity of critical, warning, info, none"
     if missing := ANNOTATIONS - rule["annotations"].keys():
         yield f"no annotation {', '.join(sorted(missing))}"
     if not rule["annotations"].get("runbook_url", "").endswith(f"/docs/runbooks/README.md#{rule['alert'].lower()}"):
@@ -93,10 +100,14 @@ def _one_line_summary(rule: Rule) -> Iterator[str]:
 
 
 def _threshold_of_expression(rule: Rule) -> Iterator[str]:
-    found = re.match(r"([\d.]+)(%?)", rule["annotations"].get("threshold", ""))
+    threshold = rule["annotations"].get("threshold", "")
+    found = re.match(r"([\d.]+)(%?)", threshold)
     if found is None:
-        yield "the threshold does not begin with a number"
-    elif "minute" not in rule["annotations"]["threshold"]:
+        # Only what always fires has nothing that it is compared with.
+        if rule["labels"].get("severity") != "none":
+            yield "the threshold does not begin with a number"
+    elif "minute" not in threshold and "second" not in threshold:
         number = float(found[1]) / (100 if found[2] else 1)
-        if number not in {number for _, _, number in comparisons(rule["expr"])}:
+        # "20% below the best" is 0.8 times the best.
+        if not any(abs(there - number) < 1e-9 or abs(1 - there - number) < 1e-9 for there in numbers(rule["expr"])):
             yield f"the threshold {found[0]} is not in the expression"
