@@ -15,7 +15,6 @@ from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.notification import Notifier
 from monitor.notify.http import Authorization, HttpOptions, Tls
 from monitor.notify.interactive.escalation import mention
-from monitor.notify.lane import Editor
 from monitor.notify.pagerduty import PagerDuty
 from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
@@ -26,6 +25,7 @@ from monitor.notify.slack.upload import Upload
 from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.webhook import SlackWebhook
 from monitor.notify.slack.workspace import Workspace
+from monitor.notify.teller import Editor
 from monitor.notify.webhook import Webhook
 
 if TYPE_CHECKING:

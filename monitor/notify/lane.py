@@ -1,62 +1,19 @@
-"""The letters to one integration, in order, and the only place that tries again."""
+"""The letters to one integration, in order, and the only place that tries again; `retry` says when."""
 
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 from monitor.dispatch.nflog import LogKey
 from monitor.dispatch.notification import Notification, Notifier, NotifyError
-from monitor.model.instant import MINUTE, SECOND, Duration, Instant
+from monitor.model.instant import Duration, Instant
 from monitor.notify.fallback import Detour, Divert
 from monitor.notify.letter import Attempt, DeadLetter, Ledger, Letter
+from monitor.notify.retry import Rest, wait_after
+from monitor.notify.teller import Teller
 
 log = logging.getLogger(__name__)
-
-FIRST_WAIT: Duration = SECOND
-LONGEST_WAIT: Duration = MINUTE
-# A dead token or channel may be mended by its owner; until then one knock a minute, whatever waits, and no hammering.
-PROBE_WAIT: Duration = MINUTE
-
-
-@runtime_checkable
-class Editor(Protocol):
-    """
-    An integration that keeps one message a group true, so that the newest word is all that it needs.
-
-    It knows by itself what it has told, what it may have told, and how fast it may tell.
-    """
-
-    def ready_at(self, notification: Notification) -> Instant:
-        """Return when the notification may be delivered."""
-        ...
-
-    def has_told(self, notification: Notification) -> bool:
-        """Say whether people have been told of it, although there is more to do."""
-        ...
-
-    def notify_among(self, notification: Notification, waiting: Sequence[Notification]) -> bool:
-        """
-        Deliver it, and whatever of `waiting` is told by the same message; raises NotifyError, and nothing else.
-
-        Returns whether all is said; else it is to be delivered again when it is ready. So is what was told with it.
-        """
-        ...
-
-
-def wait_after(error: NotifyError, attempts: int, jitter: float) -> Duration:
-    """
-    Return how long to wait after the `attempts`-th failure in a row; `jitter` is 0..1.
-
-    The receiver's own word is obeyed; else the wait doubles, and half of it is left to chance.
-    """
-    if error.retry_after is not None:
-        return error.retry_after
-    if not error.retryable:
-        return PROBE_WAIT
-    longest = min(LONGEST_WAIT, FIRST_WAIT << min(attempts - 1, 16))
-    return round(longest * (0.5 + jitter / 2))
 
 
 class Lane:
@@ -80,17 +37,14 @@ class Lane:
         ledger: Ledger,
         divert: Divert | None = None,
     ) -> None:
-        self._notifier = notifier
-        self._editor = notifier if isinstance(notifier, Editor) else None
+        self._teller = Teller(notifier)
         self._report = report
         self._chance = chance
         self._ledger = ledger
         self._divert = divert
         self._detour = Detour()
         self._letters: list[Letter] = []
-        self._quiet_until: Instant = 0
-        # While something must be mended: when it is found out whether it is.
-        self._knock_at: Instant = 0
+        self._rest = Rest()
         self._moved: Duration = 0
         self._under_way: Letter | None = None
         self._successor: Lane | None = None
@@ -102,7 +56,7 @@ class Lane:
     def put(self, letter: Letter) -> None:
         with self.changed:
             older = next((one for one in reversed(self._letters) if one.delivery.key == letter.delivery.key), None)
-            if older is None or older is self._under_way or (self._editor is None and _tells_an_end(older, letter)):
+            if older is None or older is self._under_way or (not self._teller.edits and _tells_an_end(older, letter)):
                 older = None
             else:
                 self._letters.remove(older)
@@ -118,18 +72,13 @@ class Lane:
     def next_due(self) -> Instant | None:
         """Return when the next attempt may be made, or None when the lane is empty."""
         with self.changed:
-            earliest = min((self._ready_at(letter) for letter in self._heads()), default=None)
-            return None if earliest is None else max(earliest, self._quiet_until, self._knock_at)
+            earliest = min((self._teller.ready_at(letter) for letter in self._heads()), default=None)
+            return None if earliest is None else max(earliest, self._rest.until)
 
     def waiting(self) -> int:
         """Return how many letters have yet to be told; what only brings numbers up to date counts when it fails."""
         with self.changed:
-            return sum(bool(letter.error) or self._is_untold(letter) for letter in self._letters)
-
-    def _is_untold(self, letter: Letter) -> bool:
-        if self._editor is None:
-            return True
-        return letter.is_news and not self._editor.has_told(letter.delivery.notification)
+            return sum(bool(letter.error) or self._teller.is_untold(letter) for letter in self._letters)
 
     def letters(self) -> list[Letter]:
         """Return what waits, the oldest first."""
@@ -141,7 +90,7 @@ class Lane:
         with self.changed:
             here = sum(letter.id in ids for letter in self._letters)
             if here:
-                self._knock_at = 0
+                self._rest.hasten()
             self._change(lambda one: replace(one, not_before=min(one.not_before, now)) if one.id in ids else one)
             self.changed.notify()
             return here
@@ -161,8 +110,7 @@ class Lane:
         with self.changed:
             self._change(lambda one: replace(one, not_before=one.not_before + by, since=one.since + by))
             self._detour.shift(by)
-            self._quiet_until += by
-            self._knock_at += by if self._knock_at else 0
+            self._rest.shift(by)
             self._moved += by
             self.changed.notify()
 
@@ -179,7 +127,7 @@ class Lane:
                 successor.go_on_from(self._detour)
             waiting = [letter for letter in self._letters if letter is not self._under_way]
             self._letters = [letter for letter in self._letters if letter is self._under_way]
-            quiet_until = self._quiet_until
+            quiet_until = self._rest.asked
         if successor is not None:
             successor.keep_quiet(quiet_until)
         for letter in waiting:
@@ -191,8 +139,8 @@ class Lane:
     def deliver_due(self, now: Instant) -> bool:
         """Make one attempt if one is due; returns whether one was made."""
         with self.changed:
-            due = [one for one in self._heads() if self._ready_at(one) <= now]
-            if not due or now < max(self._quiet_until, self._knock_at):
+            due = [one for one in self._heads() if self._teller.ready_at(one) <= now]
+            if not due or now < self._rest.until:
                 return False
             letter = min(due, key=lambda one: one.urgency)
             waiting = [
@@ -208,8 +156,9 @@ class Lane:
             # The clock may have been set during the attempt.
             now += self._moved - moved
             self.note(error, now)
-            if error is None and self._knock_at:
-                self._mended(now)
+            if self._rest.note(error, now):
+                # What waited for the mending waits no longer.
+                self._change(lambda one: replace(one, not_before=min(one.not_before, now)))
             if error is not None and not done:
                 self._keep(letter, error, now)
             elif not done:
@@ -232,25 +181,9 @@ class Lane:
             heads.setdefault(letter.delivery.key, letter)
         return [letter for key, letter in heads.items() if key not in self._held]
 
-    def _ready_at(self, letter: Letter) -> Instant:
-        if self._editor is None:
-            return letter.not_before
-        return max(letter.not_before, self._editor.ready_at(letter.delivery.notification))
-
     def _attempt(self, letter: Letter, waiting: Sequence[Notification]) -> tuple[NotifyError | None, bool]:
-        """Return what went wrong, and whether no other attempt is needed."""
-        try:
-            self._ledger.attempt(letter.id)
-            if self._editor is not None:
-                return None, self._editor.notify_among(letter.delivery.notification, waiting)
-            self._notifier.notify(letter.delivery.notification)
-        except NotifyError as err:
-            return err, err.hopeless
-        except Exception as err:  # a notifier that breaks its promise must not take the lane with it
-            log.exception("notifier failed unexpectedly", extra={"integration": letter.delivery.integration})
-            failed = f"unexpected {type(err).__name__}"
-            return NotifyError(failed, reason="internal", retryable=True, doubtful=True), False
-        return None, True
+        self._ledger.attempt(letter.id)
+        return self._teller.tell(letter, waiting)
 
     def _put_again(self, letter: Letter) -> bool:
         """Let there be more to say of a letter later; returns whether a newer one says it already."""
@@ -264,16 +197,9 @@ class Lane:
         wait = wait_after(error, attempts, self._chance())
         again = replace(letter, not_before=now + wait, attempts=attempts, error=str(error))
         # An Editor knows itself which of its methods must rest.
-        if error.retry_after is not None and self._editor is None:
+        if error.retry_after is not None and not self._teller.edits:
             self.keep_quiet(now + error.retry_after)
-        if not error.retryable:
-            self._knock_at = now + PROBE_WAIT
         self.put_first(again)
-
-    def _mended(self, now: Instant) -> None:
-        """What needed mending works again: what waited for that waits no longer."""
-        self._knock_at = 0
-        self._change(lambda one: replace(one, not_before=min(one.not_before, now)))
 
     def _bury(self, letter: Letter, error: NotifyError, now: Instant) -> None:
         if self._divert is not None and not letter.diverted:
@@ -318,7 +244,7 @@ class Lane:
     def keep_quiet(self, until: Instant) -> None:
         """Make no attempt before `until`."""
         with self.changed:
-            self._quiet_until = max(self._quiet_until, until)
+            self._rest.ask(until)
             if self._successor is not None:
                 self._successor.keep_quiet(until)
 

@@ -10,9 +10,10 @@ from monitor.dispatch.notification import Notification, Notifier, NotifyError, R
 from monitor.model.alert import Alert
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import EMPTY, Labels
-from monitor.notify.lane import Lane, wait_after
+from monitor.notify.lane import Lane
 from monitor.notify.letter import Attempt, DeadLetter, Letter
 from monitor.notify.outbox import Outbox
+from monitor.notify.retry import wait_after
 
 
 @dataclass

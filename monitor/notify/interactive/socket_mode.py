@@ -19,7 +19,7 @@ from monitor.clock import monotonic_seconds
 from monitor.dispatch.notification import NotifyError
 from monitor.model.instant import to_seconds
 from monitor.notify.failure import Reason, failure
-from monitor.notify.lane import LONGEST_WAIT, wait_after
+from monitor.notify.retry import LONGEST_WAIT, wait_after
 from monitor.notify.secret import Secret
 from monitor.notify.slack.web_api import WebApi
 
