@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from monitor.notify.severity import Severity
-from monitor.notify.slack.escape import bold, code, date, link, literal
+from monitor.notify.slack.escape import bold, code, date, link, literal, units
 from monitor.notify.slack.parts import (
     Block,
     Message,
@@ -56,12 +56,14 @@ def overview(summary: Summary, notes: Sequence[str] = ()) -> Message:
 def everything(summary: Summary) -> str:
     """Return the places and values of all alerts, for the thread: what was over by then has no message of its own."""
     text = f"*All {summary.firing + summary.resolved}*, the worst first"
-    left = summary.firing + summary.resolved
+    size, left = units(text), summary.firing + summary.resolved
     for kind in summary.kinds:
-        text += f"\n{sign_of(kind)} {bold(kind.what or kind.name, 150)} {code(kind.place, 120)}".rstrip()
+        head = f"\n{sign_of(kind)} {bold(kind.what or kind.name, 150)} {code(kind.place, 120)}".rstrip()
+        text, size = text + head, size + units(head)
         for case in kind.cases:
             row = f"\n• {of_several(kind, case)}"
-            if len(text) + len(row) > _LONGEST_LIST:
+            size += units(row)
+            if size > _LONGEST_LIST:
                 return f"{text}\n+{left} more: `vllm-monitor alerts` shows them all"
             text, left = text + row, left - 1
     return text

@@ -6,7 +6,7 @@ from math import nan
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slack_sdk import WebClient
 
@@ -19,6 +19,7 @@ from monitor.notify.slack.digest import assembled
 from monitor.notify.slack.drawing import drawn
 from monitor.notify.slack.escape import units
 from monitor.notify.slack.incident import Incident, Policy, Reply, advance, moved_on
+from monitor.notify.slack.overview import everything
 from monitor.notify.slack.payload import message, plain
 from monitor.notify.summary import summarise
 from tests.notify.golden import assert_golden
@@ -240,6 +241,16 @@ def test_nothing_makes_an_incident_that_breaks_a_limit_or_rings_anybody(
     for action in actions:
         if isinstance(action, Reply):
             assert_sound({"text": action.text})
+
+
+@settings(max_examples=25)
+@given(told=NOTIFICATIONS, person=TEXTS)
+@example(told=note(*(queue(f"{'😀&' * 60}{n}", alertname=f"{'<' * 300}{n % 9}") for n in range(60))), person="")
+def test_nothing_makes_a_digest_that_breaks_a_limit_or_rings_anybody(told: Notification, person: str) -> None:
+    whole = incident(queue(), group_key="digest/1", acked_by=person, acked_at=NOW)
+    whole = assembled(whole, [replace(whole, told=told)])
+    assert_sound(root(whole))
+    assert_sound({"text": everything(summarise(told))})
 
 
 def assert_sound(sent: dict[str, Any]) -> None:
