@@ -34,10 +34,17 @@ def names(expr: str) -> set[str]:
 
 
 def comparisons(expr: str) -> Iterator[tuple[set[str], str, float]]:
-    """Yield, for each comparison with a number, the names on its left, its operator and the number."""
+    """Yield, for each comparison with a number, the names whose values are on its left, its operator and the number."""
     for node, _ in _walk(promql_parser.parse(expr)):
         if _is(node, "BinaryExpr") and str(node.op) in COMPARISONS and _is(node.rhs, "NumberLiteral"):
-            yield names(node.lhs.prettify()), str(node.op), node.rhs.val
+            yield _valued(node.lhs), str(node.op), node.rhs.val
+
+
+def _valued(node: Any) -> set[str]:
+    """Return the names that `node` selects for their values; how many samples there are is another thing."""
+    return {
+        inner.name for inner, inside in _walk(node) if _is(inner, "VectorSelector") and "count_over_time" not in inside
+    }
 
 
 def numbers(expr: str) -> set[float]:
