@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 import requests
+from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.app import App
 from monitor.clock import SystemClock, monotonic_seconds
@@ -20,11 +21,12 @@ from monitor.scrape.errors import Reason
 from monitor.simulator.script import BadAnswer, Restart, Scenario, Server, Unreachable
 from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
-from tests.probe.vllm import WELL, Replies, paths, routed
+from tests.probe.vllm import WELL, Replies, listed, paths, routed
 from tests.scrape.wire import Served, serving
 from tests.waiting import until
 
 PAGE = Reply(200, b'vllm:cache_config_info{engine="0",block_size="16",num_gpu_blocks="64"} 1\n', "text/plain")
+ODD = 'a "quoted" model\nof two lines'
 FIRING = 'ALERTS{alertname="EngineDead",alertstate="firing"}'
 RULES = """\
 groups:
@@ -84,12 +86,12 @@ def started(config: Path) -> Iterator[Ours]:
 
 
 def test_what_the_page_does_not_say_stands_in_the_window_and_on_metrics(tmp_path: Path) -> None:
-    replies: Replies = {**WELL, "/metrics": PAGE}
+    replies: Replies = {**WELL, "/v1/models": Reply(200, listed(**{ODD: 8192})), "/metrics": PAGE}
     with serving(routed(lambda: replies)) as vllm, started(write(tmp_path, vllm.port, "{}")) as ours:
         until(lambda: ours.query("vllm_monitor_target_max_concurrency"), within=10)
         assert ours.query('vllm_monitor_target_health{team="llm"} == 1') == {"ok": 1}
         assert ours.query("vllm_monitor_target_version_info") == {"0.32.0": 1}
-        assert ours.query("vllm_monitor_target_max_model_len") == {"llama": 8192}
+        assert ours.query("vllm_monitor_target_max_model_len") == {ODD: 8192}
         assert ours.query("vllm_monitor_target_server_load") == {"": 5}
         assert ours.query("vllm_monitor_target_kv_cache_tokens") == {"0": 1024}
         assert ours.query("vllm_monitor_target_max_concurrency") == {"0": 0.125}
@@ -97,6 +99,8 @@ def test_what_the_page_does_not_say_stands_in_the_window_and_on_metrics(tmp_path
         assert ours.query("vllm_monitor_target_exposed") == {}
         told = f'{{instance="127.0.0.1:{vllm.port}",job="vllm",team="llm",version="0.32.0"}} 1.0'
         assert f"vllm_monitor_target_version_info{told}" in ours.metrics()
+        families = {family.name: family for family in text_string_to_metric_families(ours.metrics())}
+        assert [one.labels["model_name"] for one in families["vllm_monitor_target_max_model_len"].samples] == [ODD]
         assert re.search(r'vllm_monitor_probes_total\{job="vllm",probe="health"\} [1-9]', ours.metrics())
 
 
