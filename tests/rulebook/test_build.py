@@ -89,4 +89,4 @@ def test_the_command_builds_into_a_folder_and_its_check_fails_when_that_is_not_c
     assert command(*wanted, "--check").exit_code == 0
     done = command("--out", str(tmp_path), "--check")
     assert done.exit_code == 1
-    assert "-        for: 3m\n+        for: 2m\n" in done.stdout
+    assert "-        for: 3m\n+        for: 1m30s\n" in done.stdout
