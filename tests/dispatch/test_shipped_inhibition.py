@@ -45,10 +45,26 @@ def told(*firing: Labels) -> set[str]:
         pytest.param("Overloaded PreemptionStorm", "Overloaded PreemptionStorm", id="two-criticals-are-told"),
         pytest.param("RequestsWaiting KVCacheFull", "RequestsWaiting KVCacheFull", id="warnings-alone-are-told"),
         pytest.param("EngineStuck AdmissionStalled", "EngineStuck AdmissionStalled", id="neither-explains-the-other"),
+        pytest.param("EngineStuck ThroughputCollapsed EngineRankSkewed", "EngineStuck", id="nothing-is-no-throughput"),
+        pytest.param("ErrorRateCritical AvailabilityBudgetBurn", "ErrorRateCritical", id="failing-is-told-once"),
+        pytest.param(
+            "ErrorRateHigh AvailabilityBudgetBurn", "ErrorRateHigh AvailabilityBudgetBurn", id="a-page-is-told"
+        ),
+        pytest.param("KVPoolBelowOneRequest MaxConcurrencyBelowFloor", "KVPoolBelowOneRequest", id="small-cache"),
     ],
 )
 def test_one_trouble_is_told_once(firing: str, expected: str) -> None:
     assert told(*map(alert, firing.split())) == set(expected.split())
+
+
+@pytest.mark.parametrize(("name", "label"), [("TTFTBudgetBurn", "slo"), ("GPUTemperatureHigh", "gpu")])
+def test_the_same_said_less_urgently_is_not_told(name: str, label: str) -> None:
+    page, ticket = (alert(name, severity=severity, **{label: "1"}) for severity in ("critical", "warning"))
+    other = alert(name, severity="warning", **{label: "2"})
+    store = AlertStore()
+    store.put(Alert(page, EMPTY, 0), 0)
+    inhibitor = Inhibitor(shipped_inhibit_rules(), store)
+    assert [bool(inhibitor.inhibiting(labels, 0)) for labels in (page, ticket, other)] == [False, True, False]
 
 
 def test_another_server_and_another_model_are_told() -> None:
