@@ -175,7 +175,7 @@ def _gone_on(
     digest: Incident, told: Notification, new: Sequence[Notification], members: Sequence[Incident]
 ) -> Incident:
     resolved_at = _end(members)
-    ended = digest.is_open and resolved_at is not None
+    was_open = digest.is_open
     digest = replace(digest, told=told, resolved_at=resolved_at)
     if new:
         # Whoever took care of it took care of what was.
@@ -188,8 +188,8 @@ def _gone_on(
         severity = worst(severity_of(alert) for alert in firing)
         text = listed(f"*{len(new)} more*, {len(members)} in all", firing)
         replies.append(Reply(f"{told.id}/more", text, broadcast=severity is Severity.CRITICAL))
-    if ended:
-        text = f"{RESOLVED_SIGN} *All resolved* after {lasted(max(told.now - digest.opened_at, 0))}"
+    if was_open and resolved_at is not None:
+        text = f"{RESOLVED_SIGN} *All resolved* after {lasted(max(resolved_at - digest.opened_at, 0))}"
         replies.append(Reply(f"{told.id}/reply", text))
     return owing(digest, (UpdateRoot(), *replies))
 

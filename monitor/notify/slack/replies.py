@@ -29,7 +29,8 @@ def words(news: News, told: Notification, episodes: int, opened_at: Instant, pea
     if news.kind is Reason.ALL_RESOLVED:
         peaked = f" · peak {literal(peak, 80)}" if peak else ""
         flapped = f" · fired {episodes} times" if episodes > 1 else ""
-        return f"{RESOLVED_SIGN} *Resolved* after {lasted(max(told.now - opened_at, 0))}{peaked}{flapped}"
+        ended = max((alert.ends_at for alert in told.resolved if alert.ends_at is not None), default=told.now)
+        return f"{RESOLVED_SIGN} *Resolved* after {lasted(max(ended - opened_at, 0))}{peaked}{flapped}"
     lines: list[str] = []
     if news.kind is Reason.FIRST:
         lines = _list(f"*Fires again*, {episodes} times since {date(opened_at)}", told.firing)

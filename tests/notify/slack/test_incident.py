@@ -72,6 +72,11 @@ def test_its_end_edits_the_message_and_is_said_once_in_the_thread() -> None:
     assert incident.resolved_at == NOW + 5 * MINUTE
 
 
+def test_how_long_it_took_does_not_depend_on_when_it_is_told() -> None:
+    _, (_, last) = lived(told(NOW, A), told(NOW + 9 * MINUTE, ended(A, NOW + 5 * MINUTE)))
+    assert text(last).startswith("✅ *Resolved* after 20m")
+
+
 def test_a_new_alert_is_told_in_the_thread_and_a_critical_one_in_the_channel_too() -> None:
     _, (_, warning, critical) = lived(told(NOW, A), told(NOW + 1, A, B), told(NOW + 2, A, B, CRITICAL))
     assert "b:1" in text(warning)
