@@ -38,7 +38,7 @@ def _pool(config: Labels, engines: int, max_model_len: int) -> Pool:
     concurrency = _number(config.value("kv_cache_max_concurrency"))
     if tokens is None:
         blocks, size = _whole(config.value("num_gpu_blocks")), _whole(config.value("block_size"))
-        tokens = blocks * size // engines if blocks and size else None
+        tokens = (blocks * size // engines or None) if blocks and size else None
     if concurrency is None and tokens is not None and max_model_len > 0:
         concurrency = tokens / max_model_len
     return Pool(engine, tokens, concurrency)

@@ -1,6 +1,10 @@
 """The KV cache of each engine, as the pages of several versions tell it."""
 
+from math import inf
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monitor.model.labels import Labels
 from monitor.probe.pools import pools_of
@@ -46,6 +50,9 @@ def config(**labels: str) -> Labels:
             id="only the concurrency",
         ),
         pytest.param([], [], id="no such series"),
+        pytest.param(
+            [config(block_size="1", num_gpu_blocks="1", engine=name) for name in "01"], [], id="less than one"
+        ),
         *(
             pytest.param([config(block_size=text, num_gpu_blocks=text)], [], id=f"hostile {text[:8]}")
             for text in ("-1", "0", "1e9", "9" * 400, "NaN", "²", "\u0661", " 5")
@@ -70,3 +77,14 @@ def test_without_the_models_only_a_label_tells_the_concurrency() -> None:
 def test_the_longest_context_counts_where_models_differ() -> None:
     blocks = config(block_size="32", num_gpu_blocks="100", engine="0")
     assert pools_of([blocks], (Model("a", 512), Model("b", 1024))) == (Pool("0", 3200, 3.125),)
+
+
+LABELS = ("engine", "block_size", "num_gpu_blocks", "kv_cache_size_tokens", "kv_cache_max_concurrency")
+ANYTHING = st.text() | st.integers().map(str) | st.floats().map(str)
+
+
+@given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(LABELS, ANYTHING))), st.integers(1, 2**53))
+def test_no_label_breaks_the_reading(pages: list[dict[str, str]], length: int) -> None:
+    for pool in pools_of([Labels.of(page) for page in pages], (Model("m", length),)):
+        assert pool.tokens is None or pool.tokens > 0
+        assert pool.max_concurrency is None or 0 < pool.max_concurrency < inf
