@@ -17,7 +17,7 @@ from monitor.model.instant import Duration, Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.sample import STALE
 
-_BLOCK = 8 * 1024 * 1024
+_BLOCK = 4 * 1024 * 1024
 # Whoever writes one series behind the other has its samples together, else they are collected for so long.
 _MOST_WAITING = 4_000_000
 _MOST_TIMES = 2_000_000
@@ -72,7 +72,6 @@ class _Reader:
         self._times: dict[bytes, Instant] = {}
         self._waiting: dict[Labels, tuple[array[int], array[float]]] = {}
         self._held = 0
-        self._is_scattered = False
 
     def read(self, file: IO[bytes]) -> None:
         """Read all of it. Raises SourceError."""
@@ -87,70 +86,52 @@ class _Reader:
         self._spill()
 
     def _block(self, block: bytes) -> None:
+        lines = block.splitlines()
         at = 0
-        while at < len(block):
-            end = block.index(_NEWLINE, at)
-            if block[at : at + 1] == b"#" or end == at:
+        while at < len(lines):
+            line = lines[at]
+            if not line or line.startswith(b"#"):
+                at += 1
                 self._line += 1
-                at = end + 1
                 continue
-            prefix = block[at : self._after_series(block, at, end)]
-            at = self._run(block, at, prefix)
+            prefix = line[: self._after_series(line)]
+            end = at + 1
+            while end < len(lines) and lines[end].startswith(prefix):
+                end += 1
+            self._run(prefix, lines[at:end])
+            self._line += end - at
+            at = end
 
-    def _after_series(self, block: bytes, at: int, end: int) -> int:
+    def _after_series(self, line: bytes) -> int:
         """Return where the value of the line begins."""
-        space = block.find(b" ", at, end)
-        opened = block.find(_OPEN, at, end)
-        if 0 <= opened < space or space < 0:
-            close = block.rfind(b"} ", at, end)
+        space = line.find(b" ")
+        if 0 <= line.find(_OPEN) < space or space < 0:
             # An exemplar has braces of its own behind the value.
-            exemplar = block.find(b" # {", at, end)
-            if exemplar >= 0:
-                close = block.rfind(b"} ", at, exemplar)
-            space = close + 1 if close >= 0 else -1
-        if space < 0:
+            space = line.rfind(b"} ", 0, line.find(b" # {") if b" # {" in line else len(line)) + 1
+        if space <= 0:
             raise self._error("neither a sample nor a comment")
         return space + 1
 
-    def _run(self, block: bytes, at: int, prefix: bytes) -> int:
-        """Read the lines from `at` on that are of the series `prefix`, and return where the next one begins."""
+    def _run(self, prefix: bytes, lines: list[bytes]) -> None:
+        """Read lines that are all of the series `prefix`."""
         labels = self._series(prefix)
-        stop = block.index(_NEWLINE, at) + 1
-        if block.startswith(prefix, stop):
-            stop = self._end_of_run(block, at, prefix)
-        run = block[at:stop]
-        count = run.count(_NEWLINE)
-        tokens = run.replace(prefix, b"").split()
-        if len(tokens) == 2 * count:
-            self._take(labels, tokens)
-        else:
-            for line in run.splitlines():
-                self._take(labels, self._numbers(line, prefix))
-        self._line += count
-        return stop
+        if labels is None:
+            return
+        length = len(prefix)
+        rests = [line[length:] for line in lines]
+        tokens = b" ".join(rests).split()
+        if len(tokens) != 2 * len(rests):
+            tokens = [token for rest in rests for token in self._numbers(rest)]
+        self._take(labels, tokens)
 
-    def _end_of_run(self, block: bytes, at: int, prefix: bytes) -> int:
-        """Return where the lines end that follow one another and begin with `prefix`."""
-        if not self._is_scattered:
-            # Most files have all lines of a series together: then it is where the last of them ends.
-            stop = block.index(_NEWLINE, block.rindex(_NEWLINE + prefix, at) + 1) + 1
-            if block.count(_NEWLINE, at, stop) == block.count(_NEWLINE + prefix, at, stop) + 1:
-                return stop
-            self._is_scattered = True
-        while block.startswith(prefix, at):
-            at = block.index(_NEWLINE, at) + 1
-        return at
-
-    def _numbers(self, line: bytes, prefix: bytes) -> list[bytes]:
+    def _numbers(self, rest: bytes) -> list[bytes]:
         """Return value and timestamp of a line; an exemplar may stand behind them."""
-        tokens = line[len(prefix) :].split(b" # ", 1)[0].split()
+        tokens = rest.split(b" # ", 1)[0].split()
         if len(tokens) != _VALUE_AND_TIME:
             raise self._error("a sample without a timestamp: a backtest needs one at each")
         return tokens
 
-    def _take(self, labels: Labels | None, tokens: list[bytes]) -> None:
-        if labels is None:
-            return
+    def _take(self, labels: Labels, tokens: list[bytes]) -> None:
         try:
             values = array("d", map(float, tokens[0::2]))
             times = array("q", self._instants(tokens[1::2]))

@@ -9,9 +9,10 @@ import tempfile
 import weakref
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import lt
 
 from monitor.backtest.source import Samples
 from monitor.model.instant import Instant
@@ -44,13 +45,18 @@ class Spool:
         self._map: mmap.mmap | None = None
 
     def add(self, labels: Labels, times: "array[int]", values: "array[float]") -> None:
-        """Take samples of one series, by rising time."""
+        """Take samples of one series."""
         if not times:
             return
         raw = times.tobytes()
         digest = blake2b(raw, digest_size=16).digest()
         at = self._times.get(digest)
         if at is None:
+            # A file may say them in any order.
+            if not all(map(lt, times, times[1:])):
+                ordered = _sorted(labels, times, values)
+                self.add(labels, ordered.times, ordered.values)
+                return
             at = self._times[digest] = self._write(raw)
         piece = Piece(at, self._write(values.tobytes()), len(times), times[0], times[-1])
         self._pieces.setdefault(labels, []).append(piece)
@@ -76,6 +82,7 @@ class Spool:
         known: dict[int, tuple[int, int, array[int]]] = {}
         for labels, pieces in self._pieces.items():
             times, values = array("q"), array("d")
+            ordered = True
             for piece in pieces:
                 if piece.last <= after or piece.first > until:
                     continue
@@ -85,10 +92,11 @@ class Spool:
                     start, end = bisect_right(own, after), bisect_right(own, until)
                     cut = known[piece.times] = (start, end, array("q", own[start:end]))
                 start, end, some = cut
+                ordered = ordered and (not times or not some or times[-1] < some[0])
                 values.frombytes(whole[piece.values + start * _SIZE : piece.values + end * _SIZE])
                 times = times + some if times else some
             if times:
-                yield _sorted(labels, times, values)
+                yield Samples(labels, times, values) if ordered else _sorted(labels, times, values)
 
     def _whole(self) -> memoryview:
         if self._map is None:
@@ -103,10 +111,8 @@ class Spool:
         return at
 
 
-def _sorted(labels: Labels, times: "array[int]", values: "array[float]") -> Samples:
-    """Return the samples by rising time, of two of one time the first; a file says them in any order."""
-    if all(map(int.__lt__, times, times[1:])):
-        return Samples(labels, times, values)
+def _sorted(labels: Labels, times: Iterable[Instant], values: Iterable[float]) -> Samples:
+    """Return the samples by rising time, of two of one time the first."""
     found: dict[Instant, float] = {}
     for at, value in zip(times, values, strict=True):
         found.setdefault(at, value)
