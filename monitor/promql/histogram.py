@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from monitor.model.instant import Instant
 from monitor.model.labels import BUCKET, METRIC_NAME, Labels, quoted
@@ -104,7 +105,10 @@ def _along(q: float, histogram: Histogram, columns: Sequence[Sequence[Value]]) -
     buckets = [columns[some[0]] for some in histogram.members]
     if len({column.count(None) for column in buckets}) > 1:
         raise NotColumnar
-    return [_of_row(q, histogram.bounds, row) for row in zip(*buckets, strict=True)]
+    if any(None in column for column in buckets):
+        return [_of_row(q, histogram.bounds, row) for row in zip(*buckets, strict=True)]
+    whole: Any = buckets
+    return [_of_counts(q, histogram.bounds, list(row)) for row in zip(*whole, strict=True)]
 
 
 def _of_row(q: float, bounds: Sequence[float], row: Sequence[Value]) -> Value:
@@ -113,11 +117,14 @@ def _of_row(q: float, bounds: Sequence[float], row: Sequence[Value]) -> Value:
         if counts:
             raise NotColumnar
         return None
-    if bounds[-1] != math.inf:
+    return _of_counts(q, bounds, counts)
+
+
+def _of_counts(q: float, bounds: Sequence[float], counts: list[float]) -> float:
+    # Where nothing was observed the answer is the same, and quicker.
+    if bounds[-1] != math.inf or not any(counts):
         return math.nan
-    # Without anything observed the answer is the same, and quicker.
-    if any(counts):
-        rising(counts)
+    rising(counts)
     return quantile(q, bounds, counts)
 
 

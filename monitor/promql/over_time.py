@@ -172,6 +172,8 @@ _ALWAYS: dict[Over, Slide] = {
     _last: sliding.lasts,
     _sum: sliding.whole_sums,
     _avg: sliding.whole_means,
+    _max: sliding.short_greatest,
+    _min: sliding.short_least,
 }
 _LONG: dict[Over, Slide] = {_sum: sliding.sums, _avg: sliding.means, _max: sliding.greatest, _min: sliding.least}
 

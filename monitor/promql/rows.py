@@ -10,6 +10,7 @@ from monitor.storage.column import Block, Column
 
 Value = float | None
 _NONE = -1
+_SOME = 3
 
 
 class Rows:
@@ -75,27 +76,14 @@ class Windows:
         self, block: Block, times: Sequence[Instant], offset: Duration, length: Duration, *, blind: bool
     ) -> None:
         own, base = block.view
-        starts: list[int] = []
-        ends: list[int] = []
-        count = len(own)
-        start = end = bisect_right(own, times[0] - offset - length) if times else 0
-        for time in times:
-            until = time - offset
-            after = until - length
-            while start < count and own[start] <= after:
-                start += 1
-            end = max(end, start)
-            while end < count and (own[end] < until if blind else own[end] <= until):
-                end += 1
-            starts.append(start)
-            ends.append(end)
-        self.first = starts[0] if starts else 0
-        self.last = ends[-1] if ends else 0
+        spans = None if blind else _regular(own, times, offset, length)
+        if spans is None:
+            spans = _spans(own, [time - offset for time in times], length, blind=blind)
+        first, last = (spans[0][0], spans[-1][1]) if spans else (0, 0)
         # Counted from the first row that any window sees.
-        self.spans = [(start - self.first, end - self.first) for start, end in zip(starts, ends, strict=True)]
-        self.own = own[self.first : self.last]
-        self.first += base
-        self.last += base
+        self.spans = [(start - first, end - first) for start, end in spans] if first else spans
+        self.own = own[first:last]
+        self.first, self.last = first + base, last + base
 
     def whole(self, column: Column) -> list[float] | None:
         """Return the values of the column in all rows of the windows, or None when it lacks any."""
@@ -125,3 +113,40 @@ class Windows:
                 real.append(values[row - first])
             before.append(len(real))
         return times, real, [(before[start], before[end]) for start, end in self.spans]
+
+
+def _regular(
+    own: "array[int]", times: Sequence[Instant], offset: Duration, length: Duration
+) -> list[tuple[int, int]] | None:
+    """Return the windows among rows that are all as far apart as the first two, None where they are not."""
+    if not times:
+        return None
+    first = bisect_right(own, times[0] - offset - length)
+    last = bisect_right(own, times[-1] - offset)
+    if last - first < _SOME:
+        return None
+    step, zero = own[first + 1] - own[first], own[first]
+    if own[first:last] != array("q", range(zero, zero + step * (last - first), step)):
+        return None
+    # Counted from one row earlier, for a window is open at its start and closed at its end.
+    before, until = zero + offset + length - step, zero + offset - step
+    spans = [(first + (time - before) // step, first + (time - until) // step) for time in times]
+    # Where the rows begin or end among the windows they have to be counted.
+    return spans if spans[0][0] >= first and spans[-1][1] <= last else None
+
+
+def _spans(
+    own: Sequence[Instant], untils: Sequence[Instant], length: Duration, *, blind: bool
+) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    count = len(own)
+    start = end = bisect_right(own, untils[0] - length) if untils else 0
+    for until in untils:
+        after = until - length
+        while start < count and own[start] <= after:
+            start += 1
+        end = max(end, start)
+        while end < count and (own[end] < until if blind else own[end] <= until):
+            end += 1
+        spans.append((start, end))
+    return spans

@@ -15,7 +15,7 @@ from operator import ge, le
 Spans = Sequence[tuple[int, int]]
 Value = float | None
 # Shorter ranges are quicker one by one.
-_LONG = 40
+_LONG = 12
 # Every float is a whole multiple of 2 to the power of minus this.
 _SCALE = 1074
 _BITS = 53
@@ -98,6 +98,20 @@ def _whole(value: float) -> int:
     whole = int(fraction * (1 << _BITS))
     # Of a subnormal number the lowest bits are zero.
     return whole << shift if shift >= 0 else whole >> -shift
+
+
+def short_greatest(values: Sequence[float], spans: Spans) -> list[Value] | None:
+    """Return the greatest of each range, for short ones; None when there is a NaN, or infinities on both sides."""
+    if are_long(spans) or sum(values) != sum(values):
+        return None
+    return [max(values[start:end]) if start < end else None for start, end in spans]
+
+
+def short_least(values: Sequence[float], spans: Spans) -> list[Value] | None:
+    """Return the least of each range; None as for the greatest."""
+    if are_long(spans) or sum(values) != sum(values):
+        return None
+    return [min(values[start:end]) if start < end else None for start, end in spans]
 
 
 def greatest(values: Sequence[float], spans: Spans) -> list[Value] | None:

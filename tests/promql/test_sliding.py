@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.model.labels import Labels
 from monitor.promql import sliding
 from monitor.promql.over_time import OVER_TIME
 from monitor.promql.quantile import quantile
+from monitor.promql.rows import Windows
+from monitor.storage.column import Block
 
 _FINITE = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300) | st.sampled_from(
     (0.0, 1.0, 2.0, 0.1, 5e-324, -3.0)
@@ -43,6 +46,8 @@ def _spans(moves: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int
         ("avg_over_time", sliding.means),
         ("sum_over_time", _whole(sliding.whole_sums)),
         ("avg_over_time", _whole(sliding.whole_means)),
+        ("max_over_time", sliding.short_greatest),
+        ("min_over_time", sliding.short_least),
         ("max_over_time", sliding.greatest),
         ("min_over_time", sliding.least),
         ("count_over_time", sliding.counts),
@@ -80,3 +85,29 @@ def test_a_quantile_that_slides_is_the_same(values: list[float], moves: list[tup
 @pytest.mark.parametrize("slide", [sliding.sums, sliding.means, sliding.greatest, sliding.least])
 def test_what_has_a_nan_among_it_does_not_slide(slide: Callable[[Sequence[float], sliding.Spans], object]) -> None:
     assert slide([1.0, math.nan], [(0, 2)]) is None
+
+
+@given(
+    st.integers(0, 50),
+    st.sampled_from((5, 15, 60)),
+    st.integers(0, 30),
+    st.tuples(st.integers(0, 400), st.sampled_from((5, 15, 20, 60)), st.integers(1, 12)),
+    st.sampled_from((5, 60, 90, 300)),
+    st.sampled_from((0, 15, 60)),
+)
+def test_windows_over_regular_rows_are_those_that_are_counted(
+    first: int, step: int, count: int, asked: tuple[int, int, int], length: int, offset: int
+) -> None:
+    block = Block()
+    column = block.column(Labels.of(__name__="x"))
+    for number in range(count):
+        block.append(first + number * step, (column,), (float(number),))
+    start, every, many = asked
+    times = range(start, start + every * many, every)
+    found = Windows(block, times, offset, length, blind=False)
+    rows = [(found.first + begin, found.first + end) for begin, end in found.spans]
+    expected = [
+        [number for number in range(count) if at - offset - length < first + number * step <= at - offset]
+        for at in times
+    ]
+    assert [list(range(*one)) for one in rows] == expected
