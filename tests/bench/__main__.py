@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import daemon, memory, pages, promql, rounds
+from tests.bench import daemon, memory, pages, probes, promql, rounds
 
 # Each part of the program that has a budget adds its rows here.
 PARTS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
@@ -14,6 +14,7 @@ PARTS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
     "promql": promql.rows,
     "rules": rounds.rows,
     "memory": memory.rows,
+    "probes": probes.rows,
     "daemon": daemon.rows,
 }
 
