@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from monitor.clock import monotonic_seconds
+from monitor.model.instant import SECOND
 from tests.engines import find
 from tests.incidents.run import Teller, Told, tell_all
 from tests.incidents.stories import BAR, FAILURES, HEALTHY
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     began, all_told = monotonic_seconds(), list[Told]()
     for title, stories in (("The bar", BAR), ("Failures", FAILURES), ("Healthy days", HEALTHY)):
         chosen: list[Story] = [story for story in stories if re.search(options.only, story.name)]
-        told = list(tell_all(teller, chosen, options.jobs))
+        told = [_heard(one) for one in tell_all(teller, chosen, options.jobs)]
         if told:
             print_table(console, title, told)
         all_told += told
@@ -58,6 +59,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{len(all_told)} stories in {monotonic_seconds() - began:.0f} s; {len(bad)} not as they must be: {bad}"
     )
     return bool(bad)
+
+
+def _heard(told: Told) -> Told:
+    """Show that it goes on: the whole takes minutes."""
+    missed = [found.expect.alerts[0] for found in told.daemon.found if not found.in_time]
+    wrong = [f"{firing.alert} at {firing.begin // SECOND} s" for firing in told.daemon.false_alarms]
+    sys.stderr.write(f"{'ok ' if _is_good(told) else 'BAD'} {told.story.name} {missed or ''} {wrong or ''}\n")
+    sys.stderr.flush()
+    return told
 
 
 def _is_good(told: Told) -> bool:

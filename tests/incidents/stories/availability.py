@@ -64,7 +64,7 @@ AVAILABILITY = (
         cause=3 * MINUTE,
         over=12 * MINUTE,
         expects=(soon("VLLMTargetDown"),),
-        may=_GONE,
+        may=_GONE | {"VLLMMonitorScrapeFailing"},
         summary="/metrics answers 500 while requests are served",
     ),
     Story(
@@ -133,6 +133,16 @@ AVAILABILITY = (
         expects=(soon("VLLMTargetDown", instance="vllm-1:8000"),),
         may=_GONE,
         summary="the others serve on, and nothing is said of them",
+    ),
+    Story(
+        "restarted",
+        Tell.NOTE,
+        (simulated(ROOMY, 20 * MINUTE, people(0, 20 * MINUTE, 6), Restart(10 * MINUTE, 50 * SECOND)),),
+        20 * MINUTE,
+        cause=10 * MINUTE,
+        over=11 * MINUTE,
+        expects=(soon("VLLMRestarted", within=5 * MINUTE),),
+        summary="a restart within a minute: somebody may want to know, nobody is woken",
     ),
     Story(
         "stats vanish with an upgrade",

@@ -23,7 +23,7 @@ def _hang(name: str, server: Server, summary: str, *more: Phase | Fault) -> Stor
         cause=4 * MINUTE,
         over=10 * MINUTE,
         expects=(soon("VLLMEngineStuck"),),
-        may=JAM,
+        may=JAM | {"VLLMOverloaded"},
         summary=summary,
     )
 

@@ -166,6 +166,23 @@ SATURATION = (
         summary="eight wait behind eight, ten seconds each: the queue is short and slow",
     ),
     Story(
+        "half a minute in the queue",
+        Tell.PAGE,
+        (
+            simulated(
+                replace(ROOMY, max_num_seqs=8),
+                30 * MINUTE,
+                Phase(2 * MINUTE, 25 * MINUTE, 60, prompt=exactly(64), output=exactly(400)),
+            ),
+        ),
+        30 * MINUTE,
+        cause=2 * MINUTE,
+        over=27 * MINUTE,
+        expects=(soon("VLLMTimeInQueueCritical", within=17 * MINUTE),),
+        may=JAM | {"VLLMOverloaded"},
+        summary="fifty wait behind eight, for longer than anybody reads",
+    ),
+    Story(
         "KV cache filling up",
         Tell.NOTE,
         (
