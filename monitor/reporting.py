@@ -29,8 +29,8 @@ def report(metrics: Metrics, attempt: Attempt) -> None:
     metrics.notifications_failed.labels(delivery.integration, attempt.error.reason).inc()
     if attempt.error.hopeless:
         metrics.notifications_dropped.labels(delivery.integration).inc()
-    # Once, not at every attempt: the counter has the rest.
-    level = logging.ERROR if attempt.attempts == 1 else logging.DEBUG
+    # Once in the life of a daemon, not at every attempt: the counter has the rest.
+    level = logging.ERROR if attempt.is_first else logging.DEBUG
     log.log(level, "not notified: %s", attempt.error, extra=told | {"attempts": attempt.attempts})
 
 

@@ -171,7 +171,7 @@ class Lane:
             self._bury(letter, error, now)
         else:
             self.send_around(now)
-        self._report(Attempt(letter.delivery, error, letter.attempts + 1))
+        self._report(Attempt(letter.delivery, error, letter.attempts + 1, is_first=not letter.error))
         return True
 
     def _heads(self) -> list[Letter]:

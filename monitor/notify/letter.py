@@ -60,11 +60,12 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What became of one attempt to deliver; `error` is None when it went well."""
+    """What became of one attempt to deliver; `error` is None when it went well. `is_first`: the first of this life."""
 
     delivery: Delivery
     error: NotifyError | None
     attempts: int
+    is_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,8 @@ def test_the_same_messages_go_to_slack_instead(way: str) -> None:
         assert {message.via for message in slack.messages} == {"webhook" if way == "webhook" else "chat.postMessage"}
         roots = [message.text.splitlines()[0] for message in slack.messages if not message.thread_ts]
         assert sum("vLLM is overloaded" in line for line in roots) == (1 if way == "bot" else 2)
-        assert_invariants(slack)
+        # It plays many minutes in seconds, and heeds what Slack says to that.
+        assert_invariants(slack, in_real_time=False)
     assert sum("CRITICAL: vLLM is overloaded" in line for line in told) == 1
     assert sum("RESOLVED: vLLM is overloaded" in line for line in told) == 1
     assert "CRITICAL: vLLM" not in done.stdout
