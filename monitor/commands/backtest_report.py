@@ -106,19 +106,26 @@ def _totals(outcome: Outcome) -> Iterator[tuple[str, ...]]:
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
     if outcome.quiet:
-        nearly = [f"{name} (pending {count} times)" for name, count in sorted(outcome.quiet.items()) if count]
+        nearly = [
+            f"{name} (pending {count} time{'s' if count > 1 else ''})"
+            for name, count in sorted(outcome.quiet.items())
+            if count
+        ]
         quiet = [name for name, count in sorted(outcome.quiet.items()) if not count]
         if nearly:
             yield f"nearly fired: {', '.join(nearly)}"
-        yield f"quiet: {', '.join(quiet)}"
-    alerts = sorted({rule.name for rule in outcome.blind if rule.alert})
+        if quiet:
+            yield f"quiet: {', '.join(quiet)}"
+    # Of alerts that stand in several forms one may have data.
+    speaking = {one.name for one in outcome.fired} | outcome.quiet.keys()
+    alerts = sorted({rule.name for rule in outcome.blind if rule.alert} - speaking)
     records = sorted({rule.name for rule in outcome.blind if not rule.alert})
     if alerts:
         yield f"without any data, so they could not fire: {', '.join(alerts)}"
     if records:
         yield f"recording rules without any data: {', '.join(records)}"
     for rule, (count, why) in outcome.failed.items():
-        yield f"failed {count} times: {rule.name} ({visible(why)})"
+        yield f"failed {count} time{'s' if count > 1 else ''}: {rule.name} ({visible(why)})"
 
 
 def _alone(one: One, end: Instant) -> tuple[str, ...]:
