@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format bench conformance crash soak pictures clean
+.PHONY: demo test lint format bench conformance crash soak incidents pictures clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ crash: $(READY)         ## kills the daemon a thousand times: nothing lost, noth
 soak: crash             ## and lets it live through a simulated week, and its Slack bot through a thousand schedules of faults
 	$(BIN)/python -m tests.soak
 	$(BIN)/python -m tests.notify.slack.schedules 1000
+
+incidents: $(READY)     ## everything that is known to go wrong, and healthy days, told to the rules; RULES="a.yaml b.yaml" beside others
+	$(BIN)/python -m tests.incidents $(if $(RULES),--rules $(RULES))
 
 pictures: $(READY)       ## docs/demo.svg, from the demo itself; docs/images, from the Slack messages, by Chromium
 	$(BIN)/python -m docs.pictures

@@ -10,7 +10,7 @@ from dataclasses import replace
 from monitor.model.instant import MINUTE, SECOND, Duration
 from monitor.simulator.script import Hang, Killed, Lengths, Phase, Restart, Server, exactly
 from tests.incidents.hosts import Edited, Recorded
-from tests.incidents.stories.servers import LONG, OLDER, ROOMY, SMALL, batch, people, simulated
+from tests.incidents.stories.servers import LONG, OLDER, ROOMY, SLOW, SMALL, batch, people, simulated
 from tests.incidents.story import Story, Tell, probed, soon
 
 # What is true as well while more arrives than the server can finish.
@@ -168,10 +168,10 @@ FULL = Story(
     Tell.NOTHING,
     (
         simulated(
-            replace(SMALL, max_model_len=1536, num_gpu_blocks=157),
+            replace(SMALL, max_model_len=6144, num_gpu_blocks=658, cost=SLOW.cost),
             15 * MINUTE,
             # Four requests that end just where the pool does.
-            *(Phase(at * SECOND, 10 * MINUTE, 1, prompt=exactly(900), output=exactly(340)) for at in (30, 32, 34, 36)),
+            *(Phase(at * SECOND, 10 * MINUTE, 1, prompt=exactly(5000), output=exactly(240)) for at in (30, 32, 34, 36)),
         ),
     ),
     15 * MINUTE,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from monitor.model.instant import HOUR, MINUTE, SECOND, Duration
 from monitor.simulator.script import Asleep, Fault, Hang, Lengths, Phase, Restart, Unreachable, exactly
 from tests.incidents.hosts import Simulated
-from tests.incidents.stories.servers import LONG, ROOMY, SLOW, SMALL, V0, simulated
+from tests.incidents.stories.servers import LONG, SLOW, SMALL, V0, simulated
 from tests.incidents.story import Story, Tell
 
 # A day at the office, seen through a few of its hours.
@@ -111,19 +111,19 @@ HEALTHY = (
     ),
     _day(
         "idle night",
-        10 * HOUR,
-        "traffic till late, eight hours of nothing, then a morning",
-        simulated(SLOW, 10 * HOUR, _people(0, HOUR, 3), _people(9 * HOUR, HOUR, 3)),
+        6 * HOUR,
+        "traffic till late, hours of nothing, then a morning",
+        simulated(SLOW, 6 * HOUR, _people(0, HOUR, 3), _people(5 * HOUR, HOUR, 3)),
     ),
     _day(
         "KV full without a queue",
         2 * HOUR,
         "four long requests hold the pool above 95 % for an hour",
         simulated(
-            replace(SMALL, max_model_len=4096, num_gpu_blocks=471, cost=SLOW.cost),
+            replace(SMALL, max_model_len=6144, num_gpu_blocks=658, cost=SLOW.cost),
             2 * HOUR,
             *(
-                Phase(20 * MINUTE + at * SECOND, HOUR, 1, prompt=exactly(3560), output=exactly(90))
+                Phase(20 * MINUTE + at * SECOND, HOUR, 1, prompt=exactly(5000), output=exactly(240))
                 for at in (0, 2, 4, 6)
             ),
         ),
@@ -212,18 +212,18 @@ HEALTHY = (
     ),
     _day(
         "a day of ups and downs",
-        12 * HOUR,
+        6 * HOUR,
         "from nobody to a busy noon and back, twice",
         simulated(
-            ROOMY,
-            12 * HOUR,
+            SLOW,
+            6 * HOUR,
             *(
-                replace(_people(0, 0, 0), at=at, duration=2 * HOUR, rate=low, rate_to=high)
+                replace(_people(0, 0, 0), at=at, duration=HOUR, rate=low, rate_to=high)
                 for at, low, high in (
-                    (HOUR, 0.01, 0.6),
-                    (3 * HOUR, 0.6, 0.02),
-                    (6 * HOUR, 0.02, 0.9),
-                    (8 * HOUR, 0.9, 0.01),
+                    (HOUR // 2, 0.01, 0.6),
+                    (3 * HOUR // 2, 0.6, 0.02),
+                    (3 * HOUR, 0.02, 0.9),
+                    (4 * HOUR, 0.9, 0.01),
                 )
             ),
         ),

@@ -107,9 +107,9 @@ PROGRESS = (
         Tell.PAGE,
         (
             simulated(
-                replace(LONG, cost=SMALL.cost, num_gpu_blocks=2001),
+                replace(LONG, cost=SMALL.cost),
                 25 * MINUTE,
-                Phase(0, MINUTE, 1, prompt=exactly(64), output=exactly(20_000)),
+                Phase(0, MINUTE, 1, prompt=exactly(64), output=exactly(90_000)),
                 people(0, 20 * MINUTE, 6),
                 NoAdmission(4 * MINUTE, 16 * MINUTE),
             ),

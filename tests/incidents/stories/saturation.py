@@ -7,7 +7,7 @@ from monitor.model.instant import HOUR, MINUTE, SECOND, Duration
 from monitor.simulator.script import Cost, Lengths, Phase, exactly
 from tests.incidents.hosts import Edited, Recorded
 from tests.incidents.stories.bar import JAM
-from tests.incidents.stories.servers import ROOMY, SMALL, V0, batch, people, simulated
+from tests.incidents.stories.servers import ROOMY, SLOW, SMALL, V0, batch, people, simulated
 from tests.incidents.story import Story, Tell, soon
 
 _DEFERRED = re.compile(r'^(vllm:num_requests_waiting_by_reason\{.*reason="deferred".*\}) \S+$', re.MULTILINE)
@@ -106,16 +106,16 @@ SATURATION = (
         Tell.TICKET,
         (
             simulated(
-                replace(SMALL, max_model_len=4096, num_gpu_blocks=157, max_num_seqs=4),
+                replace(SMALL, max_model_len=1536, num_gpu_blocks=157, max_num_seqs=4, cost=SLOW.cost),
                 20 * MINUTE,
-                *(Phase(at * SECOND, 15 * MINUTE, 1, prompt=exactly(900), output=exactly(340)) for at in range(60, 69)),
+                *(Phase(at * SECOND, 15 * MINUTE, 1, prompt=exactly(1200), output=exactly(48)) for at in range(60, 69)),
             ),
         ),
         20 * MINUTE,
         cause=MINUTE,
         over=16 * MINUTE,
         expects=(soon("VLLMKVCacheFull", within=12 * MINUTE),),
-        may=JAM | {"VLLMMaxConcurrencyBelowFloor"},
+        may=JAM,
         summary="four requests fill the pool to the last block, five wait for it",
     ),
     Story(
@@ -187,20 +187,20 @@ SATURATION = (
         Tell.NOTE,
         (
             simulated(
-                replace(ROOMY, max_model_len=65_536, num_gpu_blocks=2001, cost=Cost(base=60.0, per_sequence=1.0)),
+                replace(ROOMY, max_model_len=16_384, num_gpu_blocks=2001, cost=Cost(base=150.0, per_sequence=0.1)),
                 HOUR,
-                # Long conversations that come and stay: a block more every two tokens.
+                # Long conversations that come and stay: 400 tokens a minute each.
                 *(
-                    Phase(at * MINUTE, SECOND, 1, prompt=Lengths(1000, 1400), output=exactly(40_000))
-                    for at in range(1, 40, 2)
+                    Phase(at * MINUTE, SECOND, 1, prompt=Lengths(1000, 1400), output=exactly(15_000))
+                    for at in range(1, 31, 3)
                 ),
             ),
         ),
         HOUR,
         cause=10 * MINUTE,
-        expects=(soon("VLLMKVCacheFillingUp", within=45 * MINUTE),),
+        expects=(soon("VLLMKVCacheFillingUp", within=20 * MINUTE),),
         switched_on=("VLLMKVCacheFillingUp",),
-        may=JAM | {"VLLMMaxConcurrencyBelowFloor"},
+        may=JAM,
         summary="the pool fills slowly and surely: somebody can act before it is full",
     ),
     Story(
