@@ -4,11 +4,10 @@ import logging
 from collections.abc import Callable
 
 from monitor.config.heartbeat import HeartbeatConfig
-from monitor.config.secret import revealed
+from monitor.config.secret import held
 from monitor.dispatch.notification import NotifyError
 from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.notify.heartbeat import Heartbeat, Rhythm, Verdict, judge
-from monitor.notify.secret import Secret
 from monitor.pipeline import Pipeline
 from monitor.stalled import Stalled
 from monitor.workers import Workers
@@ -37,9 +36,7 @@ class Beating:
     ) -> None:
         self.interval: Duration = config.interval if config is not None else MINUTE
         self._stuck_after = config.stuck_after if config is not None else 5 * MINUTE
-        self._heartbeat = (
-            Heartbeat(Secret(revealed(config.url), config.url_file), config.method) if config is not None else None
-        )
+        self._heartbeat = Heartbeat(held(config.url, config.url_file), config.method) if config is not None else None
         self._pipeline = pipeline
         self._workers = workers
         self._stalled = stalled

@@ -12,7 +12,7 @@ from monitor.buttonmetrics import ButtonMetrics
 from monitor.clock import Clock
 from monitor.config.config import Config
 from monitor.config.interactive import InteractiveConfig
-from monitor.config.secret import revealed
+from monitor.config.secret import held
 from monitor.dispatch.dispatcher import Delivery, Flush, Integration
 from monitor.dispatch.notification import Reason
 from monitor.dispatch.silence import Silences
@@ -215,7 +215,7 @@ def _bots(config: Config) -> dict[str, WebApi]:
     """Return the bots by the names of their integrations."""
     return {
         f"{receiver.name}/slack[{number}]": WebApi(
-            Secret(revealed(slack.bot_token), slack.bot_token_file), config.global_.slack_base_url
+            held(slack.bot_token, slack.bot_token_file), config.global_.slack_base_url
         )
         for receiver in config.receivers
         for number, slack in enumerate(receiver.slack_configs)

@@ -9,14 +9,13 @@ from monitor.config.config import Config
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.scraping import TLSConfig
-from monitor.config.secret import revealed
+from monitor.config.secret import held
 from monitor.config.webhook import HttpConfig, WebhookConfig
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.notification import Notifier
 from monitor.notify.http import Authorization, HttpOptions, Tls
 from monitor.notify.interactive.escalation import mention
 from monitor.notify.pagerduty import PagerDuty
-from monitor.notify.secret import Secret
 from monitor.notify.slack.bot import SlackBot
 from monitor.notify.slack.channel import Channel
 from monitor.notify.slack.graph import BotGraphs
@@ -77,9 +76,9 @@ def _notifiers(
 
 def _slack(name: str, slack: SlackConfig, config: Config, workspace: Workspace) -> Notifier:
     if slack.api_url is not None or slack.api_url_file is not None:
-        url = Secret(revealed(slack.api_url), slack.api_url_file)
+        url = held(slack.api_url, slack.api_url_file)
         return SlackWebhook(url, facts=workspace.facts, external_url=config.web.external_url)
-    token = Secret(revealed(slack.bot_token), slack.bot_token_file)
+    token = held(slack.bot_token, slack.bot_token_file)
     api = WebApi(token, config.global_.slack_base_url)
     channel = Channel(api, slack.channel, workspace.pace, workspace.now)
     policy = Policy(
@@ -102,17 +101,17 @@ def _graphs(name: str, slack: SlackConfig, api: WebApi, workspace: Workspace) ->
 
 def _webhook(webhook: WebhookConfig, external_url: str) -> Notifier:
     options = HttpOptions(_authorization(webhook.http_config), _tls(webhook.http_config.tls_config), webhook.timeout)
-    url = Secret(revealed(webhook.url), webhook.url_file)
+    url = held(webhook.url, webhook.url_file)
     return Webhook(url, external_url=external_url, max_alerts=webhook.max_alerts, options=options)
 
 
 def _authorization(http: HttpConfig) -> Authorization | None:
     if http.basic_auth is not None:
         given = http.basic_auth
-        return Authorization(Secret(revealed(given.password), given.password_file), username=given.username)
+        return Authorization(held(given.password, given.password_file), username=given.username)
     if http.authorization is not None:
         shown = http.authorization
-        return Authorization(Secret(revealed(shown.credentials), shown.credentials_file), shown.type)
+        return Authorization(held(shown.credentials, shown.credentials_file), shown.type)
     return None
 
 
@@ -131,7 +130,7 @@ def _path(path: Path | None) -> str:
 
 
 def _pagerduty(given: PagerDutyConfig, external_url: str) -> Notifier:
-    key = Secret(revealed(given.routing_key), given.routing_key_file)
+    key = held(given.routing_key, given.routing_key_file)
     return PagerDuty(key, severities=given.severities, external_url=external_url, url=given.url)
 
 

@@ -10,12 +10,11 @@ from monitor.commands.slack_limits import EXTRAS
 from monitor.commands.slack_remedies import remedy
 from monitor.config.config import Config
 from monitor.config.receiving import SlackConfig
-from monitor.config.secret import revealed
+from monitor.config.secret import held
 from monitor.dispatch.notification import Notification, NotifyError, Reason
 from monitor.model.alert import Alert
 from monitor.model.instant import Instant
 from monitor.model.labels import EMPTY, Labels
-from monitor.notify.secret import Secret
 from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.webhook import SlackWebhook
 
@@ -46,9 +45,9 @@ def try_all(config: Config, console: Console, now: Instant, *, full: bool, keep:
 def examine(slack: SlackConfig, base_url: str, now: Instant, *, full: bool, keep: bool) -> Iterator[Finding]:
     """Yield what comes of each step."""
     if slack.api_url is not None or slack.api_url_file is not None:
-        yield from _webhook(SlackWebhook(Secret(revealed(slack.api_url), slack.api_url_file)), now)
+        yield from _webhook(SlackWebhook(held(slack.api_url, slack.api_url_file)), now)
         return
-    api = WebApi(Secret(revealed(slack.bot_token), slack.bot_token_file), base_url)
+    api = WebApi(held(slack.bot_token, slack.bot_token_file), base_url)
     exam = BotExam(api, slack.channel, f"test-{now}", keep=keep, extras=EXTRAS if full else ())
     yield from exam.findings()
 

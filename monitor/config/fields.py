@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import PlainValidator, ValidationInfo
 
-from monitor.config.secret import Secret
+from monitor.config.secret import Hidden
 from monitor.dispatch.matchers import parse_matchers
 from monitor.model.instant import Duration
 from monitor.model.matcher import Matcher
@@ -101,16 +101,16 @@ def url_path(value: Any) -> str:
     return written
 
 
-def secret(value: Any) -> Secret:
-    if isinstance(value, Secret):
+def secret(value: Any) -> Hidden:
+    if isinstance(value, Hidden):
         return value
     written = text(value).strip()
     if not written:
         raise ValueError("is empty")
-    return Secret(written)
+    return Hidden(written)
 
 
-def secret_url(value: Any) -> Secret:
+def secret_url(value: Any) -> Hidden:
     """Return a URL that nobody may see; so the message does not show a wrong one either."""
     hidden = secret(value)
     if not _is_url(hidden.reveal()):
@@ -157,8 +157,8 @@ HostName = Annotated[str, PlainValidator(host_name)]
 Url = Annotated[str, PlainValidator(url)]
 BaseUrl = Annotated[str, PlainValidator(base_url)]
 UrlPath = Annotated[str, PlainValidator(url_path)]
-SecretText = Annotated[Secret, PlainValidator(secret)]
-SecretUrl = Annotated[Secret, PlainValidator(secret_url)]
+SecretText = Annotated[Hidden, PlainValidator(secret)]
+SecretUrl = Annotated[Hidden, PlainValidator(secret_url)]
 FilePath = Annotated[Path, PlainValidator(file_path)]
 PositiveDuration = Annotated[Duration, PlainValidator(positive_duration)]
 Matchers = Annotated[tuple[Matcher, ...], PlainValidator(matchers)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import PlainValidator
 
 from monitor.config.fields import FilePath, Matchers, PositiveDuration, SecretText
-from monitor.config.secret import Secret as Hidden
+from monitor.config.secret import Hidden, held
 from monitor.model.instant import MINUTE
 from monitor.notify.interactive import escalation
 from monitor.notify.interactive.click import is_user
@@ -96,4 +96,4 @@ class InteractiveConfig(Section):
 def _secret(hidden: Hidden | None, file: Any) -> Secret | None:
     if hidden is None and file is None:
         return None
-    return Secret(hidden.reveal() if hidden is not None else "", file)
+    return held(hidden, file)

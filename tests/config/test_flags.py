@@ -5,7 +5,7 @@ import pytest
 from monitor.config.fields import Address
 from monitor.config.flags import Flags, from_flags
 from monitor.config.receiving import SlackConfig
-from monitor.config.secret import Secret
+from monitor.config.secret import Hidden
 from monitor.dispatch.route import Route
 from monitor.model.instant import SECOND
 from monitor.yamldoc.mistake import DocumentError
@@ -62,12 +62,12 @@ def test_targets_share_a_job_when_their_pages_are_alike(
     [
         pytest.param(
             {"SLACK_BOT_TOKEN": " xoxb-1\n", "SLACK_CHANNEL": "C1"},
-            SlackConfig(channel="C1", bot_token=Secret("xoxb-1")),
+            SlackConfig(channel="C1", bot_token=Hidden("xoxb-1")),
             id="bot",
         ),
         pytest.param(
             {"SLACK_WEBHOOK_URL": "https://hooks.slack.com/x"},
-            SlackConfig(api_url=Secret("https://hooks.slack.com/x")),
+            SlackConfig(api_url=Hidden("https://hooks.slack.com/x")),
             id="webhook",
         ),
     ],

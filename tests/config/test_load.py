@@ -8,7 +8,7 @@ from monitor.build import rule_groups
 from monitor.config.config import Config
 from monitor.config.fields import Address
 from monitor.config.read import load
-from monitor.config.secret import Secret
+from monitor.config.secret import Hidden
 from monitor.dispatch.route import Route
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import Labels
@@ -123,8 +123,8 @@ receivers:
     slack_configs: [{}, {channel: C1, bot_token: xoxb-geheim}]
 """
     webhook, bot = config(tmp_path, text).receivers[0].slack_configs
-    assert webhook.api_url == Secret("https://hooks.slack.com/services/geheim")
-    assert (bot.api_url, bot.bot_token) == (None, Secret("xoxb-geheim"))
+    assert webhook.api_url == Hidden("https://hooks.slack.com/services/geheim")
+    assert (bot.api_url, bot.bot_token) == (None, Hidden("xoxb-geheim"))
 
 
 def test_paths_are_meant_from_the_folder_of_the_file(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ receivers: [{name: a, slack_configs: [{channel: C1, bot_token: xoxb-geheim}]}]
     assert "geheim" not in f"{found} {found!r} {found.global_!s} {found.receivers[0].model_dump()}"
     password = found.scrape_configs[0].basic_auth
     assert password is not None
-    assert password.password == Secret("geheim")
+    assert password.password == Hidden("geheim")
 
 
 def test_a_target_without_a_port_is_a_warning(tmp_path: Path) -> None:
