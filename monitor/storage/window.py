@@ -5,9 +5,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from monitor.model.instant import HOUR, Duration, Instant
 from monitor.model.labels import METRIC_NAME, Labels
-from monitor.model.matcher import Matcher, MatchType
+from monitor.model.matcher import Matcher
 from monitor.model.sample import is_stale
 from monitor.storage.column import Block, Column
+from monitor.storage.found import Found, exact_name
 
 # How much older than the retention rows may become before they are cut off: cutting copies every column.
 _SLACK = 0.125
@@ -35,7 +36,7 @@ class Window:
         self._by_name: dict[str, dict[Column, int]] = {}
         self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
         self._most_pairs = _LEAST_PAIRS
-        self._found: dict[tuple[Matcher, ...], Sequence[Column]] = {}
+        self._found = Found(_MOST_FOUND)
 
     def block(self, owner: Hashable) -> Block:
         """Return the block that `owner` writes; the same owner goes on with the same rows."""
@@ -71,8 +72,8 @@ class Window:
         """
         Return the series that satisfy all `matchers`, each label set once.
 
-        The same object comes back until a series is added or gone, so a caller may remember what it made of it; but for
-        selectors of which a thousand others have been asked for since.
+        The same object comes back until a series of this name is added or gone, so a caller may remember what it made
+        of it; but for selectors of which a thousand others have been asked for since.
         """
         key = tuple(matchers)
         with self._lock:
@@ -80,9 +81,7 @@ class Window:
             if found is None:
                 found, lasting = _unique(self._matching(key))
                 if lasting:
-                    if len(self._found) >= _MOST_FOUND:
-                        del self._found[next(iter(self._found))]
-                    self._found[key] = found
+                    self._found.remember(key, found)
         return found
 
     def names(self) -> tuple[str, ...]:
@@ -130,7 +129,7 @@ class Window:
             column.labels = Labels(self._pairs.setdefault(pair, pair) for pair in column.labels)
             named = self._by_name.setdefault(column.labels.name, {})
             named[column] = named.get(column, 0) + 1
-            self._found.clear()
+            self._found.outdate(column.labels.name)
 
     def _forget(self, column: Column) -> None:
         named = self._by_name[column.labels.name]
@@ -139,7 +138,7 @@ class Window:
             del named[column]
         if not named:
             del self._by_name[column.labels.name]
-        self._found.clear()
+        self._found.outdate(column.labels.name)
 
     def _forget_pairs(self) -> None:
         """Drop the pairs of series that are gone, or a label that never repeats would fill the memory."""
@@ -157,7 +156,7 @@ class Window:
                     yield column
 
     def _candidates(self, on_name: Sequence[Matcher]) -> Iterable[str]:
-        exact = next((matcher.value for matcher in on_name if matcher.type is MatchType.EQUAL), None)
+        exact = exact_name(on_name)
         names = self._by_name if exact is None else (exact,)
         return [name for name in names if all(matcher.matches(name) for matcher in on_name)]
 
