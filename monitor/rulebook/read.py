@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from monitor.rulebook.build import build
-from monitor.rulebook.values import read_values
 from monitor.rules.rulefmt import Check, parse_rules, read_rules
 from monitor.rules.spec import RuleGroup
 from monitor.shipped import rules_folder, shipped_rules
@@ -17,6 +15,10 @@ def shipped_groups(values: Path | None, check_expr: Check, check_template: Check
     """
     if values is None:
         return read_rules(shipped_rules(), check_expr, check_template)
+    # Templates and the schema of values are only for those who change some: the daemon's memory is budgeted.
+    from monitor.rulebook.build import build
+    from monitor.rulebook.values import read_values
+
     files = build(read_values(values))
     # Under the same names, so that alerts go on when a value changes.
     named = [(str(rules_folder() / name), text) for name, text in files.items()]
