@@ -96,7 +96,7 @@ class App:
             suppressed = self._metrics.suppressed
             dispatching = Dispatching(config, parts.integrations, state.log, state.silences, suppressed)
             workspace = self._builder.workspace
-            workspace.incidents.begin(state.incidents, state.journal)
+            workspace.begin(state.incidents, state.journal)
             interaction = Interaction(workspace.incidents, state.silences, state.journal, self._clock, self._registry)
             lasting = Lasting(state, server, dispatching, Workers(), workspace, interaction)
             running = self._assemble(parts, lasting)

@@ -20,7 +20,6 @@ from monitor.notify.slack.drafts import Drafts
 from monitor.notify.slack.drawing import whole_list
 from monitor.notify.slack.graph import BotGraphs
 from monitor.notify.slack.incident import Action, Incident, Key, PostRoot, Reply, UpdateRoot
-from monitor.notify.slack.pace import LOOK_AFTER, LOOKS
 from monitor.notify.slack.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -141,8 +140,7 @@ class Deeds:
             if not err.doubtful:
                 self._note(incident, doubtful=False)
             else:
-                for method in LOOKS:
-                    self._workspace.pace.hold(method, self._workspace.now() + LOOK_AFTER)
+                self._workspace.pace.doubt(self._workspace.now())
             raise
 
     def _note(self, incident: Incident, **progress: Any) -> Incident:

@@ -73,6 +73,11 @@ class Pace:
         with self._lock:
             self._held[method] = max(self._held.get(method, 0), until)
 
+    def doubt(self, now: Instant) -> None:
+        """Something may have been done: it is too soon to look."""
+        for method in LOOKS:
+            self.hold(method, now + LOOK_AFTER)
+
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""
         with self._lock:

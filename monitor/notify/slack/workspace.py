@@ -1,12 +1,13 @@
 """What all bots of a workspace share, and what outlives a reload."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from monitor.model.instant import Duration, Instant
 from monitor.notify.readings import Changes, Facts, NoChanges, NoFacts
 from monitor.notify.slack.graph import Graphs
-from monitor.notify.slack.incidents import Incidents
+from monitor.notify.slack.incident import Incident
+from monitor.notify.slack.incidents import IncidentKeeper, Incidents
 from monitor.notify.slack.pace import Pace
 
 
@@ -21,6 +22,14 @@ class Workspace:
     changes: Changes = field(default_factory=NoChanges)
     graphs: Graphs | None = None
     refused: Callable[[str], None] = lambda _: None
+
+    def begin(self, incidents: Iterable[Incident], keeper: IncidentKeeper) -> None:
+        """Go on with the incidents of an earlier life, and keep all from here on."""
+        kept = list(incidents)
+        self.incidents.begin(kept, keeper)
+        if any(incident.doubtful for incident in kept):
+            # It may have been killed a moment ago.
+            self.pace.doubt(self.now())
 
     def stop(self) -> None:
         """Make no graph any more; everything else has no thread."""

@@ -25,7 +25,7 @@ from monitor.notify.slack.incident import Incident, Key, Policy
 from tests.notify.samples import queue
 from tests.notify.slack.bots import NAME
 from tests.notify.slack.channels import Line
-from tests.slackstub.faults import Answer, Close, Cut, Fault, Reset, SlackError, rate_limited
+from tests.slackstub.faults import Answer, Close, Cut, Fault, Late, Reset, SlackError, rate_limited
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import Posted
 
@@ -39,6 +39,8 @@ FAULTS: tuple[Fault, ...] = (
     Reset(applied=False),
     Cut(),
     Answer(503, "upstream"),
+    Answer(503, "upstream", applied=True),
+    Late(2.0),
     Answer(500, "<html>"),
     Answer(200, ""),
     rate_limited("2"),
@@ -191,7 +193,7 @@ class Life:
         clock, line = self._line.clock, Line(self._stub, policy=self._policy)
         line.clock.at = clock.at
         kept = [incident_of(key[0], text) for key, text in self._disk.incidents.items()]
-        line.workspace.incidents.begin(kept, self._disk)
+        line.workspace.begin(kept, self._disk)
         line.outbox = Outbox({NAME: line.bot}, line.attempts.append, self._disk, chance=self._dice.random)
         for text in list(self._disk.letters.values()):
             line.outbox.put(delivery_of(NAME, text), clock.at, attempts=1)
