@@ -6,8 +6,10 @@ come after all those that it reads. It does not matter that one stands further u
 that one recorded until the instant before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from monitor.expressions import expressions_of
 from monitor.model.labels import METRIC_NAME
@@ -59,7 +61,11 @@ def in_order(rules: Sequence[Member]) -> list[Member]:
     """Return the rules, each behind all that it reads, and note what they do not see. Raises NoOrderError."""
     for rule in rules:
         _check(rule)
-    reads = {rule.number: _read_by(rule, rules) for rule in rules}
+    recorders: defaultdict[str, list[Member]] = defaultdict(list)
+    for rule in rules:
+        if rule.alert is None:
+            recorders[rule.name].append(rule)
+    reads = {rule.number: _read_by(rule, recorders) for rule in rules}
     ordered: list[Member] = []
     done: set[int] = set()
     waiting = list(rules)
@@ -82,23 +88,25 @@ def _check(rule: Member) -> None:
     """Raise NoOrderError for what cannot be evaluated along a day."""
     if rule.group.query_offset:
         raise NoOrderError(f"the group {rule.group.spec.name} has a query_offset")
-    for expr in expressions_of(rule.run.spec):
-        for selector in parse(expr).selectors:
-            if selector.fixed:
-                raise NoOrderError(f"{rule.name} reads a fixed time (@)")
-            if selector.offset < 0:
-                raise NoOrderError(f"{rule.name} reads ahead (offset below zero)")
-            if any(_may_find(selector, {METRIC_NAME: name}) for name in _OF_ALERTS):
-                raise NoOrderError(f"{rule.name} reads {ALERTS}")
+    # The first is its own; the others are what its templates ask for.
+    asked = [selector for expr in list(expressions_of(rule.run.spec))[1:] for selector in parse(expr).selectors]
+    for selector in (*rule.plan.selectors, *asked):
+        if selector.fixed:
+            raise NoOrderError(f"{rule.name} reads a fixed time (@)")
+        if selector.offset < 0:
+            raise NoOrderError(f"{rule.name} reads ahead (offset below zero)")
+        if any(_may_find(selector, {METRIC_NAME: name}) for name in _OF_ALERTS):
+            raise NoOrderError(f"{rule.name} reads {ALERTS}")
 
 
-def _read_by(rule: Member, rules: Iterable[Member]) -> set[int]:
-    """Return the numbers of the rules that record what this one may read."""
-    return {
-        other.number
-        for other in rules
-        if other.alert is None and any(_may_find(one, _fixed_labels(other)) for one in rule.plan.selectors)
-    }
+def _read_by(rule: Member, recorders: Mapping[str, Sequence[Member]]) -> set[int]:
+    """Return the numbers of the rules that record what this one may read; `recorders` are those by name."""
+    found: set[int] = set()
+    for selector in rule.plan.selectors:
+        name = selector.name
+        possible = recorders.get(name, ()) if name is not None else chain(*recorders.values())
+        found.update(other.number for other in possible if _may_find(selector, _fixed_labels(other)))
+    return found
 
 
 def _fixed_labels(rule: Member) -> dict[str, str]:

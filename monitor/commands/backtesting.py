@@ -1,6 +1,6 @@
 """From a configuration and a history to an outcome: the daemon's rules and routes, played."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -63,7 +63,7 @@ def play(config: Config, history: History, period: Period, watcher: Watcher, *, 
     Raises DocumentError for rule files that are wrong, and SourceError.
     """
     specs = tuple(_without_texts(spec) for spec in rule_groups(config))
-    stage, names = _stage(config, specs, period), names_of(config)
+    stage, names = _stage(config, specs, period), _read_names(specs)
     if not by_slots:
         try:
             player = Columnar(stage, history.feed(stage.window, names, period, by_slots=False))
@@ -110,7 +110,10 @@ def names_of(config: Config) -> frozenset[str] | None:
 
     Raises DocumentError.
     """
-    specs = rule_groups(config)
+    return _read_names(rule_groups(config))
+
+
+def _read_names(specs: Sequence[RuleGroup]) -> frozenset[str] | None:
     names = wanted_names(_expressions(specs))
     recorded = {rule.name for spec in specs for rule in spec.rules if not isinstance(rule, AlertingRule)}
     return None if names is None else names - recorded | {UP}
