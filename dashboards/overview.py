@@ -16,7 +16,7 @@ WAITING: Steps = {"orange": threshold("VLLMRequestsWaiting", "vllm_engine:reques
 KV_FULL: Steps = {"orange": threshold("VLLMKVCacheFull", "vllm_engine:kv_cache_usage:p90_1m")}
 PREEMPTIONS: Steps = {
     "orange": threshold("VLLMPreemptionsHigh", "vllm_engine:preemptions:rate5m"),
-    "red": threshold("VLLMPreemptionStorm", "vllm_engine:preemptions:rate5m"),
+    "red": threshold("VLLMPreemptionStorm", "vllm_engine:preemptions:rate2m"),
 }
 
 

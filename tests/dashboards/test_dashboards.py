@@ -133,7 +133,7 @@ def test_a_query_reads_recorded_names_only(panel: Panel) -> None:
             "Preemptions",
             [
                 threshold("VLLMPreemptionsHigh", "vllm_engine:preemptions:rate5m"),
-                threshold("VLLMPreemptionStorm", "vllm_engine:preemptions:rate5m"),
+                threshold("VLLMPreemptionStorm", "vllm_engine:preemptions:rate2m"),
             ],
         ),
     ],
