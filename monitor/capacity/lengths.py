@@ -32,3 +32,11 @@ def lengths(fits: float, wanted: int | None = None, *, already_8_bits: bool = Fa
     chosen = [longest, *asked, *usual][:_MOST]
     halves = 1 if already_8_bits else 2
     return [Length(tokens, fits / tokens, halves * fits / tokens) for tokens in chosen]
+
+
+def shorter(fits: float, below: float, most: int = 2) -> list[Length]:
+    """Return up to `most` lengths below `below` of which at least one request fits, the longest first."""
+    longest = lengths(fits)[:1] if fits < below else []
+    limit = min(below, fits, *(one.tokens for one in longest))
+    usual = [Length(tokens, fits / tokens, 2 * fits / tokens) for tokens in _USUAL if tokens < limit]
+    return [*longest, *usual][:most]
