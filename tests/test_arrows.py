@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web": MIDDLE | {"rules", "sight", "dispatch", "notify", "capacity"},
     "jobs": {"model", "scrape", "probe", "config"},
     "probing": MIDDLE,
-    "facts": MIDDLE | {"notify"},
+    "facts": MIDDLE | {"notify", "capacity"},
     "changes": MIDDLE | {"notify"},
     "charts": MIDDLE,
     "graphs": MIDDLE | {"dispatch", "notify", "charts"},

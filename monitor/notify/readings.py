@@ -15,7 +15,8 @@ class Readings:
     An engine in six numbers; NaN is one that nobody knows.
 
     Requests that run and wait, the KV cache as a ratio, preemptions and generated tokens a second, the 95th percentile
-    of the time to the first token in seconds.
+    of the time to the first token in seconds. `advice` are short lines on what follows from the engine's numbers for
+    the alert: how many requests fit, what each setting would give.
     """
 
     running: float = nan
@@ -24,6 +25,7 @@ class Readings:
     preemptions: float = nan
     tokens: float = nan
     ttft: float = nan
+    advice: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -47,7 +49,7 @@ class Facts(Protocol):
     """Knows the engine that an alert is about. Never raises, and answers soon."""
 
     def at(self, labels: Labels, at: Instant) -> Readings:
-        """Return the numbers of the engines with these labels (job, instance, model_name, engine)."""
+        """Return the numbers, and the advice, for the alert with these labels (job, instance, model_name, engine)."""
         ...
 
     def worst(self, labels: Labels, since: Instant, until: Instant) -> Readings:
