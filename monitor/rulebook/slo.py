@@ -15,6 +15,7 @@ HISTOGRAMS = {
     "ttft": ("vllm:time_to_first_token_seconds", "ttft"),
     "inter_token": ("vllm:inter_token_latency_seconds", "itl"),
     "time_per_output_token": ("vllm:request_time_per_output_token_seconds", "itl"),
+    "e2e": ("vllm:e2e_request_latency_seconds", "latency"),
 }
 AVAILABILITY = "availability"
 NEWEST = Version(0, 33, 0)

@@ -20,7 +20,7 @@ def mistakes(folder: Path, text: str) -> list[str]:
 TTFT, ITL = "is no bucket of vllm:time_to_first_token_seconds", "is no bucket of vllm:inter_token_latency_seconds"
 OWN = "buckets of your own (--custom-histogram-buckets) want custom_edge: true"
 TOO_MUCH = "more than everything would have to fail"
-QUANTITIES = "ttft, inter_token, time_per_output_token, availability"
+QUANTITIES = "ttft, inter_token, time_per_output_token, e2e, availability"
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,10 @@ QUANTITIES = "ttft, inter_token, time_per_output_token, availability"
         ("of: ttft, edge: 3000", f"3000 s {TTFT}: 2560 is the largest; {OWN}"),
         ("of: inter_token, edge: 0.12", f"0.12 s {ITL}: those beside it are 0.1 and 0.15; {OWN}"),
         ("of: inter_token, edge: 0.005", f"0.005 s {ITL}: the smallest is 0.01"),
+        (
+            "of: e2e, edge: 3",
+            f"3 s is no bucket of vllm:e2e_request_latency_seconds: those beside it are 2.5 and 5; {OWN}",
+        ),
         ("of: latency", f'"latency" is no quantity that can have an objective (write {QUANTITIES})'),
         ('of: ttft, name: ""', "an objective needs a name"),
     ],
