@@ -22,7 +22,7 @@ from tests.incidents.stories import BAR, FAILURES, HEALTHY
 from tests.incidents.story import Story
 from tests.incidents.table import print_foreign, print_table
 
-WIDTH = 160
+WIDTH = 120
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -9,7 +9,7 @@ from rich.table import Table
 from monitor.model.instant import SECOND, Duration
 from tests.incidents.firing import Firing
 from tests.incidents.run import Told
-from tests.incidents.story import Story, Tell
+from tests.incidents.story import Expect, Tell
 from tests.incidents.verdict import Foreign, Found, Verdict
 
 
@@ -17,47 +17,43 @@ def print_table(console: Console, title: str, told: Sequence[Told]) -> None:
     """Print a row for each story: what must be told, who found it after how many seconds, and false alarms."""
     seldom = any(one.seldom for one in told)
     table = Table(title=title, box=box.SIMPLE, title_justify="left", title_style="bold", pad_edge=False)
-    for name in ("scenario", "expected", "daemon: found by", "after", "rules alone: found by", "after"):
-        table.add_column(name, justify="right" if name == "after" else "left", overflow="fold")
-    if seldom:
-        table.add_column("15 s scrapes", justify="right")
-    table.add_column("false alarms")
+    table.add_column("scenario")
+    table.add_column("tell")
+    table.add_column("by what", overflow="fold")
+    for name in ("within", "daemon", "rules alone", *(["15 s scrapes"] if seldom else [])):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("false alarms", overflow="fold")
     for one in told:
         table.add_row(*_row(one, seldom=seldom))
     console.print(table)
 
 
 def _row(told: Told, *, seldom: bool) -> Iterator[str]:
-    verdicts = [one for one in (told.daemon, told.rules, told.seldom) if one is not None]
-    bad = not all(one.is_good for one in verdicts)
-    yield f"[red]{told.story.name}[/]" if bad else told.story.name
-    yield _expected(told.story)
-    yield from _by_and_after(told.daemon)
-    yield from _by_and_after(told.rules)
-    if seldom:
-        yield list(_by_and_after(told.seldom))[1]
+    story, columns = told.story, (told.daemon, told.rules, *([told.seldom] if seldom else []))
+    verdicts = [one for one in columns if one is not None]
+    yield story.name if all(one.is_good for one in verdicts) else f"[red]{story.name}[/]"
+    yield story.tell.value
+    yield "\n".join(_name(told, expect) for expect in story.expects)
+    yield "\n".join(f"{expect.within / SECOND:g} s" for expect in story.expects)
+    for verdict in columns:
+        yield "\n".join(_after(verdict, expect) for expect in story.expects)
     yield _alarms([firing for verdict in verdicts for firing in verdict.false_alarms])
 
 
-def _expected(story: Story) -> str:
-    if not story.expects:
-        return "nothing" if story.tell is Tell.NOTHING else story.tell.value
-    names = " + ".join(_short(expect.alerts[0]) for expect in story.expects)
-    return f"{story.tell.value}: {names} ≤ {max(expect.within for expect in story.expects) // SECOND} s"
+def _name(told: Told, expect: Expect) -> str:
+    """Return who found it, or who should have."""
+    by = next((found.by for found in told.daemon.found if found.expect == expect), "")
+    return _short(by or expect.alerts[0])
 
 
-def _by_and_after(verdict: Verdict | None) -> Iterator[str]:
-    if verdict is None or not verdict.found:
-        yield "-"
-        yield ""
-        return
-    yield "\n".join(_short(found.by) or "[red]missed[/]" for found in verdict.found)
-    yield "\n".join(_seconds(found) for found in verdict.found)
+def _after(verdict: Verdict | None, expect: Expect) -> str:
+    found = next((one for one in verdict.found if one.expect == expect), None) if verdict else None
+    return "" if found is None else _seconds(found)
 
 
 def _seconds(found: Found) -> str:
     if found.after is None:
-        return "[red]-[/]"
+        return "[red]missed[/]"
     text = f"{found.after / SECOND:g} s" + ("" if found.severity_fits else " (no page)")
     return text if found.in_time else f"[red]{text}[/]"
 

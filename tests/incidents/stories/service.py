@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.simulator.script import Cost, Errors, Lengths, Phase, Restart, Slowdown, exactly
-from tests.incidents.stories.servers import OLDER, ROOMY, people, simulated
-from tests.incidents.story import Story, Tell, probed, soon
+from tests.incidents.stories.servers import OLDER, ROOMY, SLOW, people, simulated
+from tests.incidents.story import Story, Tell, soon
 
 _LATE = frozenset(
     {"VLLMTTFTHigh", "VLLMTTFTCritical", "VLLMInterTokenLatencyHigh", "VLLMTTFTBudgetBurn", "VLLMInterTokenBudgetBurn"}
@@ -135,11 +135,11 @@ SERVICE = (
             simulated(
                 replace(ROOMY, max_model_len=512, num_gpu_blocks=801),
                 40 * MINUTE,
-                Phase(0, 40 * MINUTE, 6, prompt=Lengths(480, 500), output=exactly(10), think=exactly(3000)),
+                Phase(0, 40 * MINUTE, 6, prompt=Lengths(503, 506), output=exactly(5), think=exactly(3000)),
             ),
         ),
         40 * MINUTE,
-        expects=(probed("VLLMPromptsNearLimit", within=30 * MINUTE),),
+        expects=(soon("VLLMPromptsNearLimit", within=30 * MINUTE),),
         switched_on=("VLLMPromptsNearLimit",),
         summary="nearly every prompt fills the context",
     ),
@@ -148,15 +148,16 @@ SERVICE = (
         Tell.NOTE,
         (
             simulated(
-                ROOMY,
-                4 * HOUR,
-                Phase(0, 2 * HOUR, 4, prompt=Lengths(32, 160), output=exactly(200), stops=0.95, think=exactly(3000)),
-                Phase(2 * HOUR, 2 * HOUR, 4, prompt=Lengths(32, 160), output=exactly(60), think=exactly(3000)),
+                SLOW,
+                10 * HOUR,
+                Phase(0, 7 * HOUR, 3, prompt=Lengths(32, 160), output=exactly(60), stops=0.95, think=exactly(6000)),
+                Phase(7 * HOUR, 3 * HOUR, 3, prompt=Lengths(32, 160), output=exactly(20), think=exactly(6000)),
             ),
         ),
-        4 * HOUR,
-        cause=2 * HOUR,
-        interval=15 * SECOND,
+        10 * HOUR,
+        cause=7 * HOUR,
+        interval=30 * SECOND,
+        evaluation=MINUTE,
         expects=(soon("VLLMLengthLimitedHigh", within=2 * HOUR),),
         summary="max_tokens was lowered by a client: every answer ends at its limit",
     ),
@@ -178,7 +179,7 @@ SERVICE = (
         interval=15 * SECOND,
         expects=(soon("VLLMTTFTBudgetBurn", within=70 * MINUTE),),
         switched_on=("VLLMTTFTBudgetBurn",),
-        may=_LATE,
+        may=_LATE | {"VLLMTimeInQueueHigh"},
         summary="one request in ten waits for more than 2.5 s: the budget of a month burns within days",
     ),
     Story(
