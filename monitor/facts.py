@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
+from typing import Any
 
 from monitor.capacity.advice import TOPICS, advice
 from monitor.capacity.advice import Engine as CapacityEngine
@@ -65,12 +66,11 @@ class EngineFacts:
         if of == "{}":
             return NOTHING
         try:
-            return Readings(
-                **{
-                    field: self._number(form.format(how=how, series=name + of), at)
-                    for field, (how, name) in _RECORDED.items()
-                }
-            )
+            numbers: dict[str, Any] = {
+                field: self._number(form.format(how=how, series=name + of), at)
+                for field, (how, name) in _RECORDED.items()
+            }
+            return Readings(**numbers)
         except PromqlError as err:
             # A message without numbers is better than none.
             log.warning("numbers not read", extra={"reason": str(err)})
@@ -84,7 +84,7 @@ class EngineFacts:
         if not labels.value(INSTANCE):
             return ()
         try:
-            numbers = {
+            numbers: dict[str, Any] = {
                 field: self._only(expr.format(of=_selecting(labels, names)), at)
                 for field, (names, expr) in _CAPACITY.items()
             }

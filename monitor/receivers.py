@@ -69,7 +69,11 @@ def _notifiers(
     for number, webhook in enumerate(receiver.webhook_configs):
         yield f"{receiver.name}/webhook[{number}]", webhook.send_resolved, _webhook(webhook, external_url)
     for number, pagerduty in enumerate(receiver.pagerduty_configs):
-        yield f"{receiver.name}/pagerduty[{number}]", pagerduty.send_resolved, _pagerduty(pagerduty, external_url)
+        yield (
+            f"{receiver.name}/pagerduty[{number}]",
+            pagerduty.send_resolved,
+            _pagerduty(pagerduty, external_url, workspace),
+        )
     for number, printed in enumerate(receiver.console_configs):
         yield f"{receiver.name}/console[{number}]", printed.send_resolved, _console(console, workspace)
 
@@ -129,9 +133,9 @@ def _path(path: Path | None) -> str:
     return str(path) if path is not None else ""
 
 
-def _pagerduty(given: PagerDutyConfig, external_url: str) -> Notifier:
+def _pagerduty(given: PagerDutyConfig, external_url: str, workspace: Workspace) -> Notifier:
     key = held(given.routing_key, given.routing_key_file)
-    return PagerDuty(key, severities=given.severities, external_url=external_url, url=given.url)
+    return PagerDuty(key, severities=given.severities, external_url=external_url, facts=workspace.facts, url=given.url)
 
 
 def _console(console: "Console | None", workspace: Workspace) -> Notifier:

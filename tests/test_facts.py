@@ -69,6 +69,52 @@ def test_numbers_that_cost_too_much_are_left_out() -> None:
     assert stingy.worst(Labels.of(ENGINE), 0, 11 * SECOND) is NOTHING
 
 
+def probed(engine: dict[str, str], **labels: str) -> Window:
+    """Return a window in which the probes and the page say what the KV cache of the engine is."""
+    held, place = window(engine), {name: engine[name] for name in ("job", "instance", "engine")}
+    rows = [
+        ({"__name__": "vllm_monitor_target_kv_cache_tokens", **place}, 28_430.0),
+        ({"__name__": "vllm_monitor_target_max_concurrency", **place}, 1.735),
+        (
+            {"__name__": "vllm_monitor_target_max_model_len", "job": "vllm", "instance": "a:1", "model_name": "l"},
+            16384.0,
+        ),
+        ({"__name__": "vllm:cache_config_info", **place, "cache_dtype": "fp8", **labels}, 1.0),
+    ]
+    block = held.block("probe")
+    block.append(10 * SECOND, [block.column(Labels.of(series)) for series, _ in rows], [value for _, value in rows])
+    return held
+
+
+def test_an_alert_on_the_cache_gets_what_its_engines_numbers_say_to_do() -> None:
+    known = EngineFacts(Engine(probed(ENGINE, kv_cache_size_tokens="28430")))
+    alert = Labels.of({**ENGINE, "alertname": "VLLMPreemptionsHigh"})
+    # 28 requests in three samples that used 1.75 of the cache.
+    assert known.at(alert, 10 * SECOND).advice == (
+        "9.33 requests run on average, 1,777 tokens each: 58 % of the KV cache (28,430 tokens). 16 such requests fit.",
+        "More cache: it has 8 bits a number already.",
+    )
+    assert known.at(alert, 10 * SECOND).running == 4.0
+    assert known.worst(alert, 0, 10 * SECOND).advice == ()
+    # The rules on the capacity know no model.
+    floor = Labels.of(job="vllm", instance="a:1", engine="0", alertname="VLLMMaxConcurrencyBelowFloor")
+    assert known.at(floor, 10 * SECOND).advice[0].endswith("a request may have 16,384: 1.74 fit at once.")
+
+
+def test_no_engine_speaks_for_another_and_no_alert_gets_what_it_is_not_about() -> None:
+    both = probed(ENGINE)
+    block = both.block("other")
+    other = {"__name__": "vllm_monitor_target_kv_cache_tokens", "job": "vllm", "instance": "a:1", "engine": "1"}
+    block.append(10 * SECOND, [block.column(Labels.of(other))], [14_000.0])
+    known = EngineFacts(Engine(both))
+    of_both = Labels.of(job="vllm", instance="a:1", alertname="VLLMMaxConcurrencyFell")
+    assert known.at(of_both, 10 * SECOND).advice == ()
+    assert known.at(Labels.of({**ENGINE, "alertname": "VLLMEngineStuck"}), 10 * SECOND).advice == ()
+    assert known.at(Labels.of(alertname="VLLMKVCacheFull", job="vllm"), 10 * SECOND).advice == ()
+    stingy = EngineFacts(Engine(probed(ENGINE), limits=Limits(samples=1)))
+    assert stingy.at(Labels.of({**ENGINE, "alertname": "VLLMKVCacheFull"}), 10 * SECOND).advice == ()
+
+
 def test_the_words_are_short() -> None:
     readings = Readings(9.0, 42.0, 0.987, 0.0533, 1234.5, 8.24)
     assert readings.words == (

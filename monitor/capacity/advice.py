@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import isfinite, nan
+from typing import Any
 
 from monitor.capacity.lengths import shorter
 
@@ -114,7 +115,7 @@ def advice(alert: str, engine: Engine) -> tuple[str, ...]:
 
 def _possible(engine: Engine) -> Engine:
     """Return the engine without numbers that no server has: they come from pages of anybody."""
-    possible = {
+    possible: dict[str, Any] = {
         name: value if _LEAST <= (value := getattr(engine, name)) <= most else nan for name, most in _MOST.items()
     }
     return replace(engine, **possible)

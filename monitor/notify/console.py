@@ -91,6 +91,8 @@ def _kind(kind: Kind, summary: Summary, *, several: bool) -> RenderableType:
         parts.append(Text(f"{heading}: {' · '.join(summary.readings.words)}"))
     if not kind.resolved:
         parts += [Text(one_line(text)) for text in (kind.description, _try_first(kind)) if text]
+        if kind is summary.kinds[0]:
+            parts += [Text(f"  {line}") for line in summary.readings.advice]
         links = (one_line(kind.runbook), one_line(kind.dashboard))
         parts += [Text(url, f"{_QUIET} underline", overflow="fold") for url in links if url]
     return Group(*parts)

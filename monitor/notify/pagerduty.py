@@ -19,9 +19,10 @@ from monitor.notify.cleanse import one_line, shortened
 from monitor.notify.failure import Reason, failure
 from monitor.notify.http import Address, HttpOptions, refused
 from monitor.notify.moment import rfc3339
+from monitor.notify.readings import Facts, NoFacts, Readings
 from monitor.notify.secret import Secret
 from monitor.notify.severity import SEVERITY, severity_of
-from monitor.notify.summary import MODEL, Kind, Summary, summarise
+from monitor.notify.summary import MODEL, Kind, Summary, summarise, with_readings
 from monitor.notify.title import title
 from monitor.notify.transport import Answer, is_web_address
 
@@ -40,7 +41,8 @@ class PagerDuty:
     Triggers and resolves incidents of the service that `routing_key` belongs to.
 
     `severities` says what the words of the label `severity` are there; those that it does not name are read as
-    everywhere here. `external_url` is where the daemon is reached. `url` is settable for proxies and for tests.
+    everywhere here. `external_url` is where the daemon is reached, `facts` knows the numbers that decide. `url` is
+    settable for proxies and for tests.
     """
 
     def __init__(
@@ -49,17 +51,20 @@ class PagerDuty:
         *,
         severities: Mapping[str, str] | None = None,
         external_url: str = "",
+        facts: Facts | None = None,
         url: str = EVENTS,
         options: HttpOptions | None = None,
     ) -> None:
         self._routing_key = routing_key
         self._severities = dict(severities or {})
         self._external_url = external_url
+        self._facts = facts or NoFacts()
         self._address = Address(Secret(url), options, refusal)
 
     def notify(self, notification: Notification) -> None:
         """Send the event; raises NotifyError."""
-        body = event(notification, self._severities, self._external_url) | {"routing_key": self._routing_key.get()}
+        body = event(notification, self._severities, self._external_url, self._facts)
+        body["routing_key"] = self._routing_key.get()
         answer = self._address.post(json.dumps(body).encode(), {"Content-Type": "application/json"})
         if answer.status != _ACCEPTED:
             # A page of a proxy, say; PagerDuty accepts with 202 alone, and an event twice does no harm.
@@ -73,9 +78,11 @@ def refusal(answer: Answer) -> NotifyError:
     return refused(answer)
 
 
-def event(notification: Notification, severities: Mapping[str, str], external_url: str = "") -> dict[str, Any]:
+def event(
+    notification: Notification, severities: Mapping[str, str], external_url: str = "", facts: Facts | None = None
+) -> dict[str, Any]:
     """Return the event without its routing key."""
-    summary = summarise(notification)
+    summary = with_readings(summarise(notification), facts or NoFacts())
     body: dict[str, Any] = {
         "event_action": "resolve" if notification.is_resolved else "trigger",
         "dedup_key": sha256(notification.group_key.encode()).hexdigest(),
@@ -117,9 +124,17 @@ def _details(notification: Notification, summary: Summary) -> dict[str, Any]:
         hidden = len(kind.cases) - len(cases)
         text = {name: shortened(value, _LONGEST_TEXT) for name, value in told.items() if value and not kind.resolved}
         details[kind.name] = text | {"alerts": cases + ([f"+{hidden} more"] if hidden else [])}
+        if kind is summary.kinds[0]:
+            details[kind.name] |= _numbers(summary.readings)
         if len(details) > _MOST_ALERTS:
             break
     return details
+
+
+def _numbers(readings: Readings) -> dict[str, list[str]]:
+    """Return the numbers of the first case, and what follows from them."""
+    told = {"numbers": list(readings.words), "by its numbers": list(readings.advice)}
+    return {name: lines for name, lines in told.items() if lines}
 
 
 def _case(kind: Kind, number: int) -> str:

@@ -166,7 +166,8 @@ number = st.floats(min_value=-1, max_value=1e7) | st.sampled_from([float("nan"),
 def test_whatever_the_numbers_are_it_is_three_short_lines_of_known_words(
     alert: str, numbers: list[float], settings: dict[str, str]
 ) -> None:
-    lines = advice(alert, Engine(*numbers, settings=settings))
+    a, b, c, d, e, f, g = numbers
+    lines = advice(alert, Engine(a, b, c, d, e, f, g, settings))
     assert len(lines) <= 3
     assert all(len(line) < 200 and line.isascii() and not set(line) & set("<>&*_~`\n") for line in lines)
     assert "nan" not in " ".join(lines)

@@ -45,7 +45,7 @@ class Known:
 
     def at(self, labels: Labels, at: Instant) -> Readings:
         del labels, at
-        return Readings(running=9.0, waiting=42.0)
+        return Readings(running=9.0, waiting=42.0, advice=("9 such requests fit.", "--max-num-seqs 8 lets them in."))
 
     def worst(self, labels: Labels, since: Instant, until: Instant) -> Readings:
         del labels, since, until
@@ -61,6 +61,8 @@ def test_the_numbers_that_decide_are_printed(notification: Notification, words: 
     file = io.StringIO()
     ConsoleNotifier(Console(file=file, width=110), Known()).notify(notification)
     assert words in file.getvalue()
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    assert ("    --max-num-seqs 8 lets them in." in lines) is not notification.is_resolved
 
 
 @pytest.mark.parametrize(

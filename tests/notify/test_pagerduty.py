@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from monitor.dispatch.notification import Notification, NotifyError, Reason
 from monitor.model.alert import Alert
-from monitor.model.instant import SECOND
+from monitor.model.instant import SECOND, Instant
 from monitor.model.labels import EMPTY, Labels
 from monitor.notify import failure
 from monitor.notify.pagerduty import PagerDuty, event
+from monitor.notify.readings import Readings
 from monitor.notify.secret import Secret
 from tests.notify.endpoint import Endpoint, endpoint
 from tests.notify.pagerdutystub import ROUTING_KEY, PagerDutyStub, problems
@@ -75,6 +76,27 @@ def test_the_event_says_what_a_person_needs(served: Endpoint, stub: PagerDutyStu
     }
     assert told["links"] == [{"href": "https://example.com/runbooks#vllmqueuelong", "text": "Runbook: VLLMQueueLong"}]
     assert told["client_url"] == "https://monitor.example.com"
+
+
+class Known:
+    """Knows one engine; see `Facts`."""
+
+    def at(self, labels: Labels, at: Instant) -> Readings:
+        del labels, at
+        return Readings(running=9.0, waiting=42.0, advice=("--max-num-seqs 8 lets in what fits.",))
+
+    def worst(self, labels: Labels, since: Instant, until: Instant) -> Readings:
+        del labels, since, until
+        return Readings(running=16.0)
+
+
+def test_the_numbers_and_what_follows_from_them_are_among_the_details() -> None:
+    details = event(note(queue(), down()), {}, facts=Known())["payload"]["custom_details"]
+    # Of the worst alert.
+    assert details["VLLMTargetDown"]["numbers"] == ["9 running", "42 waiting"]
+    assert details["VLLMTargetDown"]["by its numbers"] == ["--max-num-seqs 8 lets in what fits."]
+    assert "numbers" not in details["VLLMQueueLong"]
+    assert event(note(ended(queue())), {}, facts=Known())["payload"]["custom_details"]["VLLMQueueLong"]["numbers"]
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,13 @@ def numbers(summary: Summary) -> str:
     return f"{heading} {' · '.join(words)}"
 
 
+def computed(summary: Summary) -> str:
+    """Return what follows from the numbers of the worst place, a line each."""
+    first, *others = summary.kinds[0].cases
+    heading = f"*By the numbers of* {code(first.brief, 120)}" if others and first.brief else "*By its numbers*"
+    return "\n".join((heading, *(f"• {literal(line, 250)}" for line in summary.readings.advice)))
+
+
 def of_several(kind: Kind, case: Case) -> str:
     """Return the place and the value of one of the cases of a kind, without what all of them share."""
     own = f"limit {literal(case.threshold, 80)}" if case.threshold and not kind.threshold else ""

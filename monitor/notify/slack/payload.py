@@ -17,6 +17,7 @@ from monitor.notify.slack.parts import (
     Block,
     Message,
     coloured,
+    computed,
     context,
     fits,
     header_of,
@@ -49,6 +50,8 @@ class Detail:
     text: int
 
 
+# Of a message that is cut shorter, what its server's numbers say to do is left out.
+_LEAST_FOR_NUMBERS = 250
 _DETAILS = (Detail(5, 5, 900), Detail(4, 5, 400), Detail(3, 3, 250), Detail(2, 2, 150), Detail(1, 1, 100))
 
 
@@ -103,6 +106,8 @@ def _kind(kind: Kind, summary: Summary, detail: Detail, head: str) -> Iterator[B
     # What was true while it fired would only confuse afterwards.
     if not kind.resolved:
         yield from _advice(shown(kind.description, detail.text), shown(kind.remedy, detail.text))
+        if kind is summary.kinds[0] and summary.readings.advice and detail.text >= _LEAST_FOR_NUMBERS:
+            yield section(_FLAG.sub(_as_code, computed(summary)))
     links = [link(kind.runbook, "Runbook"), link(kind.dashboard, "Dashboard"), link(kind.silence, "Silence")]
     yield context(" · ".join([*(part for part in links if part), literal(kind.name, 100)]))
 

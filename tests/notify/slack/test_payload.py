@@ -183,6 +183,26 @@ def test_the_message_of_an_incident_is_taken_by_slack(name: str) -> None:
         assert len(stub.messages) == 1
 
 
+class Advised(Known):
+    """Knows as well what follows from the numbers."""
+
+    def at(self, labels: Labels, at: Instant) -> Readings:
+        return replace(super().at(labels, at), advice=("9 such requests fit.", "--max-num-seqs 8 lets in what fits."))
+
+
+def test_what_the_numbers_say_to_do_stands_below_what_to_try_first_while_it_fires() -> None:
+    firing, over = INCIDENTS["incident_firing"], INCIDENTS["incident_resolved"]
+    told = asdict(message(*drawn(firing, Advised())))
+    shown = list(texts(told))
+    assert_sound(told)
+    said = "*By the numbers of* `10.0.0.2:8000`\n• 9 such requests fit.\n• `--max-num-seqs` 8 lets in what fits."
+    # What it means, this, and the links.
+    assert shown.index(said) == len(shown) - 2
+    assert not any("By the" in text for text in texts(asdict(message(*drawn(over, Advised())))))
+    one = list(texts(asdict(message(*drawn(incident(queue()), Advised())))))
+    assert any(text.startswith("*By its numbers*\n• 9 such") for text in one)
+
+
 PIECES = st.sampled_from(
     ["<!channel>", "<@U123ABC456>", "<", ">", "&", "|", "`", "\n", "😀", "\u202e", "\u200b", "\0", "\ud800", "a", "ω"]
 )
