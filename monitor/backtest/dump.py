@@ -7,7 +7,9 @@ the time in milliseconds. Both tell a staleness marker as NaN, so NaN is taken f
 
 import re
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import IO
 
@@ -95,9 +97,7 @@ class _Reader:
                 self._line += 1
                 continue
             prefix = line[: self._after_series(line)]
-            end = at + 1
-            while end < len(lines) and lines[end].startswith(prefix):
-                end += 1
+            end = _end_of_run(lines, at, prefix)
             self._run(prefix, lines[at:end])
             self._line += end - at
             at = end
@@ -210,3 +210,17 @@ class _Reader:
 
 def _unescaped(found: "re.Match[str]") -> str:
     return "\n" if found.group(1) == "n" else found.group(1)
+
+
+def _end_of_run(lines: Sequence[bytes], at: int, prefix: bytes) -> int:
+    """Return where the lines end that begin with `prefix` as the one at `at` does, and follow one another."""
+    end = at + 1
+    if end == len(lines) or not lines[end].startswith(prefix):
+        return end
+    # Most files have all lines of a series together: then the last of them is found by halves.
+    last = bisect_left(range(end, len(lines)), x=True, key=lambda place: not lines[place].startswith(prefix)) + end
+    if all(map(methodcaller("startswith", prefix), lines[at:last])):
+        return last
+    while lines[end].startswith(prefix):
+        end += 1
+    return end

@@ -170,6 +170,8 @@ _ALWAYS: dict[Over, Slide] = {
     _count: sliding.counts,
     _first: sliding.firsts,
     _last: sliding.lasts,
+    _changes: sliding.changes,
+    _resets: sliding.resets,
     _sum: sliding.whole_sums,
     _avg: sliding.whole_means,
     _max: sliding.short_greatest,

@@ -119,10 +119,16 @@ class Change(VectorNode):
         of, kind = self._of, self._kind
         if not isinstance(of, RangeSelector) or of.shift.fixed:
             return super().frame(run, steps)
+        # Quantiles of one histogram ask for the same rates again and again.
+        key = (kind, of.selection.matchers, of.shift.offset, of.range)
+        return steps.once(key, partial(self._frame, run, of, steps))
+
+    def _frame(self, run: Run, of: RangeSelector, steps: Steps) -> Frame:
         selected = of.selection.of(run)
         columns: list[list[Value]] = []
         for block, some in selected.blocks:
-            along = steps.once((kind, block, of.shift.offset, of.range), partial(self._along, of, steps, block))
+            key = (self._kind, block, of.shift.offset, of.range)
+            along = steps.once(key, partial(self._along, of, steps, block))
             columns += [along.column(column) for column in some]
         found = framed(selected.series, columns)
         return self._names.frame(found.series, found.columns)

@@ -8,9 +8,9 @@ once, so that nothing is lost by it.
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from math import floor, frexp, isfinite
-from operator import ge, le
+from operator import ge, gt, le, ne
 
 Spans = Sequence[tuple[int, int]]
 Value = float | None
@@ -30,6 +30,22 @@ def are_long(spans: Spans) -> bool:
 
 def counts(_: Sequence[float], spans: Spans) -> list[Value]:
     return [float(end - start) if start < end else None for start, end in spans]
+
+
+def changes(values: Sequence[float], spans: Spans) -> list[Value] | None:
+    """Return how often the value changes in each range; None when there is a NaN, or infinities on both sides."""
+    return None if sum(values) != sum(values) else _between(values, spans, ne)
+
+
+def resets(values: Sequence[float], spans: Spans) -> list[Value]:
+    """Return how often the value falls in each range."""
+    return _between(values, spans, gt)
+
+
+def _between(values: Sequence[float], spans: Spans, differs: Callable[[float, float], bool]) -> list[Value]:
+    """Return for how many neighbours in each range the first `differs` from the second."""
+    so_far = list(accumulate(map(differs, values, islice(values, 1, None)), initial=0))
+    return [float(so_far[end - 1] - so_far[start]) if start < end else None for start, end in spans]
 
 
 def firsts(values: Sequence[float], spans: Spans) -> list[Value]:

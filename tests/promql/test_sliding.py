@@ -51,6 +51,8 @@ def _spans(moves: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int
         ("max_over_time", sliding.greatest),
         ("min_over_time", sliding.least),
         ("count_over_time", sliding.counts),
+        ("changes", sliding.changes),
+        ("resets", sliding.resets),
         ("first_over_time", sliding.firsts),
         ("last_over_time", sliding.lasts),
     ],
