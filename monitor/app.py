@@ -213,6 +213,7 @@ class App:
         own = OwnSeries(self._registry, self._refresh, str(parts.config.web.listen))
         told = partial(report, self._metrics)
         dispatcher = lasting.dispatching.dispatcher
+        lasting.state.history.keep = parts.keep
         return Running(lasting, parts, self._builder.assemble(parts, dispatcher, told, lasting.state.journal, own))
 
     def _go_over(self, old: Running, parts: Parts) -> Running:

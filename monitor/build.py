@@ -11,7 +11,7 @@ from monitor.clock import Clock, monotonic_seconds
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.notification import Notifier
-from monitor.embedded import EmbeddedQuery, WindowAppender, keep, wanted_names
+from monitor.embedded import EmbeddedQuery, WindowAppender, keep, read_further_back, wanted_names
 from monitor.expressions import check_expr, check_template, expressions_of
 from monitor.facts import EngineFacts
 from monitor.graphs import GraphPainter, range_of
@@ -40,6 +40,8 @@ from monitor.rules.spec import RuleGroup
 from monitor.scrape.fetch import Fetcher
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.target import ScrapeLoop
+from monitor.storage.history.keep import Keep
+from monitor.storage.snapshot import REACH as SNAPSHOT_REACH
 from monitor.storage.window import Window
 from monitor.watching import Watch, version_in
 
@@ -70,6 +72,7 @@ class Parts:
     expressions: Sequence[str]
     probers: Mapping[ProberKey, ProbeLoop] = field(default_factory=dict)
     watch: Watch | None = None
+    keep: Keep = field(default_factory=Keep)
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class Builder:
             expressions,
             self._probers(config, loops, old.probers if old is not None else {}) if self.probes else {},
             self._watch(specs, loops, old),
+            config.storage.history.keep().with_names(read_further_back(expressions, SNAPSHOT_REACH)),
         )
 
     def assemble(

@@ -141,6 +141,11 @@ def keep(window: Window, expressions: Iterable[str], retention: Duration) -> Non
     window.longer = {name: reach for name, reach in found.items() if reach > window.retention}
 
 
+def read_further_back(expressions: Iterable[str], than: Duration) -> frozenset[str]:
+    """Return the metric names that any of `expressions` reads more than so many milliseconds before its evaluation."""
+    return frozenset(name for name, reach in reaches(expressions).items() if name and reach > than)
+
+
 def _name_of(selector: Selector) -> str | None:
     """Return the metric name that a selector spells out."""
     return next((m.value for m in selector.matchers if m.name == METRIC_NAME and m.type is MatchType.EQUAL), None)

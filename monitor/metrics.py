@@ -36,6 +36,12 @@ class Metrics:
         """So many posted alerts or silences found no room."""
         self.api_limited.labels(kind).inc(count)
 
+    def watch_history(self, size: Callable[[], tuple[int, int, int]]) -> None:
+        """Let the history's gauges ask `size` for (bytes, series, chunks) when they are read."""
+        self.history_size.set_function(lambda: size()[0])
+        self.history_series.set_function(lambda: size()[1])
+        self.history_chunks.set_function(lambda: size()[2])
+
     def refused(self, reason: str) -> None:
         """A request was turned away because of where it comes from."""
         self.http_refused.labels(reason).inc()
@@ -183,6 +189,7 @@ class Metrics:
             "vllm_monitor_state_written", "Whether the state file holds everything that it should.", registry=registry
         )
         self.state_written.set(1)
+        self._history(registry)
         self.state_set_aside = Gauge(
             "vllm_monitor_state_set_aside",
             "Whether a damaged state file was set aside at the start.",
@@ -197,5 +204,27 @@ class Metrics:
         self.reload_time = Gauge(
             "vllm_monitor_config_last_reload_success_timestamp_seconds",
             "When a configuration was last accepted.",
+            registry=registry,
+        )
+
+    def _history(self, registry: CollectorRegistry) -> None:
+        self.history_size = Gauge(
+            "vllm_monitor_history_size_bytes",
+            "Bytes of the state file in use, most of them history.",
+            registry=registry,
+        )
+        self.history_series = Gauge("vllm_monitor_history_series", "Series in the history.", registry=registry)
+        self.history_chunks = Gauge("vllm_monitor_history_chunks", "Chunks in the history.", registry=registry)
+        self.history_failures = Counter(
+            "vllm_monitor_history_write_failures", "Times the history could not be written.", registry=registry
+        )
+        self.history_damaged = Counter(
+            "vllm_monitor_history_chunks_damaged",
+            "Chunks that could not be read and were set aside.",
+            registry=registry,
+        )
+        self.history_refused = Counter(
+            "vllm_monitor_history_series_refused",
+            "Series left out in a minute because the history has too many.",
             registry=registry,
         )

@@ -90,6 +90,7 @@ class Running:
         self._wait_for_scrapes(stopping)
         try:
             self.pipeline.shift(by)
+            self.lasting.state.history.shift(by)
             self.lasting.workspace.shift(by)
         except Exception:  # a tick like the others: whatever this is, a daemon that stands still would be worse
             log.exception("not everything has moved with the clock")

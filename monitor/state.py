@@ -16,13 +16,14 @@ from monitor.rules.alerting_rule import BLIND
 from monitor.rules.manager import Kept
 from monitor.storage import snapshot
 from monitor.storage.db import FILE_NAME, DamagedStateError, Database, StateError
+from monitor.storage.history.filling import Filler
+from monitor.storage.history.history import History
 from monitor.storage.lock import FolderLock
 from monitor.storage.window import Window
 
 log = logging.getLogger(__name__)
 
-# What a snapshot of the window holds: more than the longest rate of the rules, and little enough to write every minute.
-REACH: Duration = 10 * MINUTE
+REACH: Duration = snapshot.REACH
 # How long the absence of an alert proves nothing after a start with a hole in the samples; without any it is BLIND.
 HOLE: Duration = MINUTE + 10 * SECOND
 
@@ -46,6 +47,7 @@ class State:
     letters: tuple[Waiting, ...]
     astray: tuple[tuple[str, str], ...]
     down_at: Instant | None
+    history: History
 
     @classmethod
     def open(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
@@ -63,6 +65,7 @@ class State:
             raise
 
     def close(self) -> None:
+        self.history.close()
         self.journal.close()
         self.lock.close()
 
@@ -92,7 +95,9 @@ class State:
             silences = Silences(journal.silences(), journal)
             incidents = tuple(journal.incidents())
             alerts = tuple(journal.alerts())
-            return cls(folder, lock, journal, alerts, entries, silences, incidents, letters, astray, down_at)
+            history = History(folder, _Counted(metrics))
+            metrics.watch_history(history.size)
+            return cls(folder, lock, journal, alerts, entries, silences, incidents, letters, astray, down_at, history)
         except BaseException:
             database.close()
             raise
@@ -108,16 +113,39 @@ class State:
             pipeline.outbox.put(waiting.delivery, now, waiting.attempts, diverted=waiting.diverted)
 
     def save_window(self, window: Window, now: Instant) -> None:
+        """Write the snapshot, and append what is kept for longer."""
         try:
             snapshot.save(window, now - REACH, self.folder / snapshot.FILE_NAME)
         except StateError as err:
             log.error("window not saved", extra={"reason": str(err)})
+        self.history.save(window, now)
 
     def _load_window(self, pipeline: Pipeline, now: Instant) -> Instant | None:
         probers = (owner for prober in pipeline.probers for owner in prober.owners)
         owners = {*(loop.owner for loop in pipeline.loops), *probers, *pipeline.manager.owners}
+        filler = Filler(self.history.reader, pipeline.window, owners, now)
         try:
-            return snapshot.load(pipeline.window, now - REACH, self.folder / snapshot.FILE_NAME, owners)
+            newest = snapshot.load(
+                pipeline.window, now - REACH, self.folder / snapshot.FILE_NAME, owners, filler.before
+            )
         except StateError as err:
             log.warning("window not restored", extra={"reason": str(err)})
-            return None
+            newest = None
+        filler.rest()
+        return newest
+
+
+class _Counted:
+    """What goes wrong with the history, counted."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def failed(self) -> None:
+        self._metrics.history_failures.inc()
+
+    def damaged(self) -> None:
+        self._metrics.history_damaged.inc()
+
+    def refused(self, series: int) -> None:
+        self._metrics.history_refused.inc(series)

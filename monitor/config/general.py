@@ -6,6 +6,7 @@ from pydantic import Field
 
 from monitor.config import not_yet
 from monitor.config.fields import Address, BaseUrl, FilePath, HostName, ListenAddress, PositiveDuration, SecretUrl, Url
+from monitor.config.history import HistoryConfig
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import EMPTY
 from monitor.yamldoc.kinds import LabelSet
@@ -40,12 +41,13 @@ class GlobalConfig(Section):
 
 
 class StorageConfig(Section):
-    """The folder that state is kept in, and how far the window in memory reaches back at least."""
+    """The folder that state is kept in, how far the window in memory reaches back at least, and what is kept longer."""
 
     not_yet: ClassVar[dict[str, str]] = not_yet.STORAGE
 
     path: FilePath = Field(default="data", validate_default=True)
     retention: PositiveDuration = HOUR
+    history: HistoryConfig = HistoryConfig()
 
 
 class WebConfig(Section):

@@ -53,4 +53,27 @@ _FALLBACK: Step = (
     """,
 )
 
-MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES, _INCIDENTS, _FALLBACK)
+HISTORY: Step = (
+    """
+    CREATE TABLE history_series (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, labels TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
+        counter INTEGER NOT NULL, seen INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX history_series_name ON history_series (name)",
+    # `start` is not in it, `end` is.
+    'CREATE TABLE history_head (number INTEGER PRIMARY KEY, start INTEGER NOT NULL, "end" INTEGER NOT NULL, body BLOB)',
+    """
+    CREATE TABLE history_chunk (
+        series INTEGER NOT NULL, span INTEGER NOT NULL, start INTEGER NOT NULL, samples INTEGER NOT NULL,
+        body BLOB NOT NULL, PRIMARY KEY (series, span, start)
+    )
+    """,
+    """
+    CREATE TABLE history_damaged (
+        series INTEGER NOT NULL, span INTEGER NOT NULL, start INTEGER NOT NULL, body BLOB NOT NULL
+    )
+    """,
+)
+
+MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES, _INCIDENTS, _FALLBACK, HISTORY)

@@ -11,18 +11,21 @@ import os
 import sys
 import zlib
 from array import array
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
-from monitor.model.instant import Instant
+from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.model.labels import Labels
 from monitor.model.sample import is_stale
 from monitor.storage.column import Block, Column
 from monitor.storage.db import StateError
+from monitor.storage.owners import hashable, plain
 from monitor.storage.window import Window
 
 FILE_NAME = "window.snapshot"
+# What a snapshot of the window holds: more than most rates of the rules, and little enough to write every minute.
+REACH: Duration = 10 * MINUTE
 _VERSION = 1
 
 
@@ -42,11 +45,18 @@ def save(window: Window, since: Instant, path: Path) -> None:
         raise StateError(f"{path}: {err}") from err
 
 
-def load(window: Window, since: Instant, path: Path, owners: Collection[Hashable]) -> Instant | None:
+def load(
+    window: Window,
+    since: Instant,
+    path: Path,
+    owners: Collection[Hashable],
+    before: Callable[[Hashable, Instant], None] = lambda _, __: None,
+) -> Instant | None:
     """
     Put the rows from `since` on into `window`, of those blocks whose owner is at work again.
 
-    Returns the time of the newest row, None when there is none. Raises StateError when the file is no snapshot.
+    `before` is called with each owner and the time of its first row, to write what is older than that. Returns the time
+    of the newest row, None when there is none. Raises StateError when the file is no snapshot.
     """
     try:
         packed = path.read_bytes()
@@ -55,7 +65,7 @@ def load(window: Window, since: Instant, path: Path, owners: Collection[Hashable
     except OSError as err:
         raise StateError(f"{path}: {err}") from err
     try:
-        return _unpacked(window, since, zlib.decompress(packed), frozenset(owners))
+        return _unpacked(window, since, zlib.decompress(packed), frozenset(owners), before)
     except (zlib.error, ValueError, KeyError, TypeError, IndexError) as err:
         raise StateError(f"{path}: not a snapshot: {type(err).__name__}") from err
 
@@ -66,7 +76,7 @@ def _packed(window: Window, since: Instant) -> bytes:
     for owner, block in window.blocks():
         times, columns = _recent(block, since)
         if times:
-            blocks.append({"owner": _plain(owner), "rows": len(times), "columns": [head for head, _ in columns]})
+            blocks.append({"owner": plain(owner), "rows": len(times), "columns": [head for head, _ in columns]})
             arrays += [times.tobytes(), *(values.tobytes() for _, values in columns)]
     head = json.dumps({"version": _VERSION, "byteorder": sys.byteorder, "blocks": blocks})
     return zlib.compress(b"\n".join((head.encode(), b"".join(arrays))), 1)
@@ -87,7 +97,13 @@ def _recent(block: Block, since: Instant) -> "tuple[array[int], list[tuple[list[
     return times[cut:], columns
 
 
-def _unpacked(window: Window, since: Instant, data: bytes, owners: frozenset[Hashable]) -> Instant | None:
+def _unpacked(
+    window: Window,
+    since: Instant,
+    data: bytes,
+    owners: frozenset[Hashable],
+    before: Callable[[Hashable, Instant], None],
+) -> Instant | None:
     line, _, rest = data.partition(b"\n")
     head = json.loads(line)
     if head["version"] != _VERSION or head["byteorder"] != sys.byteorder:
@@ -100,8 +116,9 @@ def _unpacked(window: Window, since: Instant, data: bytes, owners: frozenset[Has
             (Labels.of(labels), bool(counter), int(skipped), reader.floats(count))
             for labels, counter, skipped, count in entry["columns"]
         ]
-        owner = _hashable(entry["owner"])
+        owner = hashable(entry["owner"])
         if owner in owners:
+            before(owner, max(since, times[0]))
             _fill(window.block(owner), since, times, columns)
             newest = max(newest or 0, times[-1])
     return newest
@@ -148,15 +165,3 @@ def _fill(block: Block, since: Instant, times: Sequence[Instant], stored: Sequen
         present = present if columns == present else columns
         if at >= since:
             block.append(at, present, [value for _, value in found])
-
-
-def _plain(owner: Any) -> Any:
-    if isinstance(owner, Labels):
-        return {"labels": owner}
-    return [_plain(part) for part in owner] if isinstance(owner, tuple) else owner
-
-
-def _hashable(plain: Any) -> Hashable:
-    if isinstance(plain, dict):
-        return Labels.of(plain["labels"])
-    return tuple(_hashable(part) for part in plain) if isinstance(plain, list) else plain

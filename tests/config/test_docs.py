@@ -8,6 +8,7 @@ import pytest
 from monitor.config import flags
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
+from monitor.config.history import HistoryConfig
 from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.interactive import EscalateConfig, InteractiveConfig
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection
@@ -49,6 +50,7 @@ SECTIONS: dict[str, type[Section]] = {
     "escalate": EscalateConfig,
     "heartbeat": HeartbeatConfig,
     "storage": StorageConfig,
+    "history": HistoryConfig,
     "web": WebConfig,
 }
 

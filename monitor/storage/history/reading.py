@@ -1,0 +1,107 @@
+"""The history read back: samples of a time, which series there were, and the window filled after a restart."""
+
+import json
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from monitor.model.instant import Instant
+from monitor.model.labels import Labels
+from monitor.model.matcher import Matcher
+from monitor.storage.history.chunk import DamagedChunkError, Samples, merged, unpacked, unpacked_row
+from monitor.storage.history.file import ChunkRow, HeadRow, HistoryFile, SeriesRow
+from monitor.storage.history.keep import name_in
+
+_NO_SAMPLES: Samples = (array("q"), array("d"))
+
+
+class TooManySamplesError(Exception):
+    """There are more samples than the reader has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A series with its samples, staleness markers among them."""
+
+    labels: Labels
+    samples: Samples
+
+
+class Reader:
+    """Reads the file; any thread may. `damaged` hears of each chunk that cannot be read: it is set aside."""
+
+    def __init__(self, file: HistoryFile, damaged: Callable[[], None]) -> None:
+        self._file = file
+        self._damaged = damaged
+
+    def select(self, matchers: Sequence[Matcher], after: Instant, until: Instant, most: int = 2**62) -> list[Stored]:
+        """
+        Return the series that satisfy all matchers and have samples in `(after, until]`, with these.
+
+        Raises StateError, and TooManySamplesError before more than `most` are read.
+        """
+        series = {row.id: labels for row, labels in self.series(matchers)}
+        found = self.samples(series.keys(), after, until, most)
+        return [Stored(series[number], samples) for number, samples in sorted(found.items())]
+
+    def samples(
+        self, series: AbstractSet[int], after: Instant, until: Instant, most: int = 2**62
+    ) -> dict[int, Samples]:
+        """Return the samples in `(after, until]` of those series that have any. Raises as `select` does."""
+        if not series:
+            return {}
+        if most < 2**62 and self._file.count(series, after, until) > most:
+            raise TooManySamplesError
+        # The head before the chunks: what is folded meanwhile is found twice, and not nowhere.
+        head = [self.opened(row) for row in self._file.head(after, until)]
+        parts: dict[int, list[Samples]] = defaultdict(list)
+        for chunk in self._file.chunks(series, after, until):
+            parts[chunk.series].append(self.opened_chunk(chunk))
+        for row in head:
+            for number in series & row.keys():
+                parts[number].append(row[number])
+        cut = {number: _cut(merged(some), after, until) for number, some in parts.items()}
+        return {number: samples for number, samples in cut.items() if samples[0]}
+
+    def labels(self, matchers: Sequence[Matcher], after: Instant, until: Instant) -> list[Labels]:
+        """Return which series that satisfy all matchers have chunks in `(after, until]`. Raises StateError."""
+        series = {row.id: labels for row, labels in self.series(matchers)}
+        there: set[int] = set()
+        for row in self._file.head(after, until):
+            there |= series.keys() & self.opened(row).keys()
+        there |= self._file.has_chunk(series, after, until)
+        return [series[number] for number in there]
+
+    def series(self, matchers: Sequence[Matcher]) -> Iterator[tuple[SeriesRow, Labels]]:
+        """Yield all series that satisfy all matchers. Raises StateError."""
+        for row in self._file.series(name_in(matchers)):
+            labels = Labels((name, value) for name, value in json.loads(row.labels))
+            if all(matcher.accepts(labels) for matcher in matchers):
+                yield row, labels
+
+    def opened(self, row: HeadRow) -> dict[int, Samples]:
+        """Return the samples of a row of the head; none if it is damaged, and then it is set aside."""
+        try:
+            return unpacked_row(row.body, row.start)
+        except DamagedChunkError:
+            self._damaged()
+            self._file.set_aside_head(row)
+            return {}
+
+    def opened_chunk(self, row: ChunkRow) -> Samples:
+        """Return the samples of a chunk; none if it is damaged, and then it is set aside."""
+        try:
+            return unpacked(row.body)
+        except DamagedChunkError:
+            self._damaged()
+            self._file.set_aside(row)
+            return _NO_SAMPLES
+
+
+def _cut(samples: Samples, after: Instant, until: Instant) -> Samples:
+    times, values = samples
+    start, end = bisect_right(times, after), bisect_right(times, until)
+    return (times, values) if (start, end) == (0, len(times)) else (times[start:end], values[start:end])
