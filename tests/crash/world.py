@@ -19,8 +19,9 @@ from monitor.config.read import load
 from monitor.dispatch.dispatcher import Delivery
 from monitor.model.instant import SECOND, Duration, Instant
 from monitor.model.labels import Labels
+from monitor.notify.readings import NoFacts
 from monitor.notify.slack.payload import message
-from monitor.notify.summary import summarise
+from monitor.notify.slack.webhook import told_without_buttons
 from tests.crash import verdicts
 from tests.crash.history import History, prepare, read, rows
 from tests.crash.places import INSTANT, OUTSIDE, Plan, choose
@@ -273,7 +274,7 @@ def _recognised(history: History, posted: Sequence[Posted]) -> list[Delivery]:
     alike: dict[str, list[Delivery]] = {}
     for letter in history.letters:
         if letter.integration == HOOK:
-            said = message(summarise(letter.notification))
+            said = message(told_without_buttons(letter.notification, NoFacts(), ""))
             alike.setdefault(_print({"text": said.text, "attachments": said.attachments}), []).append(letter)
     owners = {}
     for text, letters in alike.items():

@@ -15,7 +15,7 @@ from monitor.notify.silencing import command
 from monitor.notify.slack import classify
 from monitor.notify.slack.degrade import post
 from monitor.notify.slack.payload import Message
-from monitor.notify.summary import summarise, with_readings
+from monitor.notify.summary import Summary, summarise, with_readings
 from monitor.notify.transport import Transport, is_web_address, silent_logger
 
 _OK = 200
@@ -45,9 +45,7 @@ class SlackWebhook:
 
     def notify(self, notification: Notification) -> None:
         """Post the notification; raises NotifyError."""
-        summary = with_readings(summarise(notification), self._facts)
-        # There are no buttons here, whose clicks somebody would hear.
-        post(replace(summary, silence=command(notification, self._external_url)), (), self._send)
+        post(told_without_buttons(notification, self._facts, self._external_url), (), self._send)
 
     def _send(self, message: Message) -> None:
         url = self._url.get()
@@ -68,6 +66,11 @@ class SlackWebhook:
         if response.status_code != _OK or response.body.strip() != "ok":
             code = classify.code_of(response.body)
             raise classify.answer(response.status_code, code, response.headers.get("retry-after"))
+
+
+def told_without_buttons(notification: Notification, facts: Facts, external_url: str) -> Summary:
+    """Return what is told where nobody hears of a click: a command in the place of buttons."""
+    return replace(with_readings(summarise(notification), facts), silence=command(notification, external_url))
 
 
 class _Client(WebhookClient):
