@@ -40,6 +40,7 @@ from monitor.rules.spec import RuleGroup
 from monitor.scrape.fetch import Fetcher
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.target import ScrapeLoop
+from monitor.starts import Starts
 from monitor.storage.history.keep import Keep
 from monitor.storage.snapshot import REACH as SNAPSHOT_REACH
 from monitor.storage.window import Window
@@ -92,6 +93,11 @@ class Builder:
     watches: bool = False
 
     @cached_property
+    def starts(self) -> Starts:
+        """What the servers of all configurations were at their last starts."""
+        return Starts()
+
+    @cached_property
     def workspace(self) -> Workspace:
         """What the Slack bots of all configurations share, their incidents among it."""
         limits = Limits(samples=FACTS_SAMPLES, seconds=FACTS_SECONDS)
@@ -100,7 +106,7 @@ class Builder:
         return Workspace(
             self.clock.now,
             facts=EngineFacts(engine),
-            changes=EngineChanges(engine),
+            changes=EngineChanges(engine, self.starts),
             graphs=graphs if self.draws else None,
             refused=self.metrics.count_simplified,
         )
@@ -147,6 +153,8 @@ class Builder:
 
         Without a journal nothing outlives the process; without `own` rules cannot read the daemon's own metrics.
         """
+        if journal is not None:
+            self.starts.begin(parts.config.storage.path)
         keep(self.window, parts.expressions, parts.config.storage.retention)
         wanted = wanted_names(parts.expressions)
         for loop in parts.loops.values():
@@ -163,6 +171,7 @@ class Builder:
             own.writer(parts.appender, wanted) if own is not None else lambda _: None,
             tuple(parts.probers.values()),
             parts.watch,
+            self.starts,
         )
 
     def _loops(self, config: Config, old: Mapping[TargetKey, ScrapeLoop]) -> dict[TargetKey, ScrapeLoop]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import INSTANCE, JOB, METRIC_NAME, Labels
-from monitor.notify.readings import Change
+from monitor.notify.readings import Change, Changes, NoChanges
 from monitor.promql import Engine, PromqlError, parse
 from monitor.promql.result import Matrix, Series
 
@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 REACH: Duration = 15 * MINUTE
 _STEP: Duration = 30 * SECOND
 _MOST = 3
+# What is seen so near to a start that is told is part of it.
+_ONE_START: Duration = 5 * MINUTE
 _VERSION = "vllm_monitor_target_version_info"
 _RUNNING = "vllm_engine:requests_running"
 _STARTED = "process_start_time_seconds"
@@ -27,13 +29,25 @@ _PLACES = frozenset((METRIC_NAME, JOB, INSTANCE, "engine", _MODEL))
 
 
 class EngineChanges:
-    """Looks into the window by the embedded engine: see `Changes` in notify."""
+    """
+    Looks into the window by the embedded engine: see `Changes` in notify.
 
-    def __init__(self, engine: Engine) -> None:
+    `starts` knows what the last starts came to: it reaches back further, and has the whole of a start in one line.
+    """
+
+    def __init__(self, engine: Engine, starts: Changes | None = None) -> None:
         self._engine = engine
+        self._starts = starts or NoChanges()
 
     def before(self, labels: Labels, at: Instant) -> Sequence[Change]:
         """Return what changed at the server of an alert in the quarter of an hour before `at`, the newest first."""
+        told = self._starts.before(labels, at)
+        seen = (
+            one for one in self._seen(labels, at) if not any(abs(one.at - start.at) <= _ONE_START for start in told)
+        )
+        return sorted((*told, *seen), key=lambda change: -change.at)[:_MOST]
+
+    def _seen(self, labels: Labels, at: Instant) -> Sequence[Change]:
         places = {name: labels.value(name) for name in (JOB, INSTANCE)}
         if not places[INSTANCE]:
             return ()
@@ -45,12 +59,11 @@ class EngineChanges:
             return self._range(f"{name}{{{matchers}}}", at)
 
         try:
-            found = list(_changes(read))
+            return list(_changes(read))
         except PromqlError as err:
             # A message without them is better than none.
             log.warning("changes not read", extra={"reason": str(err)})
             return ()
-        return sorted(found, key=lambda change: -change.at)[:_MOST]
 
     def _range(self, expr: str, at: Instant) -> Matrix:
         value = self._engine.range(parse(expr), at - REACH, at, _STEP).value

@@ -19,6 +19,7 @@ from monitor.probe.loop import Outcome, ProbeLoop
 from monitor.rules.group import Health
 from monitor.rules.manager import AlertKey, Kept, Manager
 from monitor.scrape.target import ScrapeLoop
+from monitor.starts import Starts
 from monitor.storage.window import Window
 from monitor.watching import Watch
 
@@ -37,7 +38,7 @@ class Pipeline:
     The parts in the order of the data. What a step did is counted in `metrics`.
 
     A replay has no `journal`: no restart interrupts it. `write_own_series` is called before each evaluation, and what
-    `probers` have found by then is written; `watch` sees which rules are blind.
+    `probers` have found by then is written; `watch` sees which rules are blind, `starts` how servers have changed.
     """
 
     clock: Clock
@@ -51,6 +52,7 @@ class Pipeline:
     write_own_series: Callable[[Instant], None] = lambda _: None
     probers: Sequence[ProbeLoop] = ()
     watch: Watch | None = None
+    starts: Starts | None = None
     # A flush between an evaluation and its being kept would tell of alerts that a restart knows nothing of.
     _step: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -89,9 +91,11 @@ class Pipeline:
         self._count_rules(interval)
 
     def see(self, at: Instant) -> None:
-        """Look which rules are blind, where that may have changed."""
+        """Look which rules are blind, where that may have changed, and which servers are others than before."""
         if self.watch is not None:
             self.watch.step(at)
+        if self.starts is not None:
+            self.starts.step(self.probers, at)
 
     def tell(self, changed: Sequence[Kept] = (), gone: Sequence[AlertKey] = (), *, evaluated: Instant = 0) -> None:
         """
@@ -132,6 +136,8 @@ class Pipeline:
             prober.shift(by)
         if self.watch is not None:
             self.watch.shift(by)
+        if self.starts is not None:
+            self.starts.shift(by)
         flush = self.dispatcher.shift(by)
         if self.journal is not None:
             self.journal.commit(*self.manager.changes(), flush)

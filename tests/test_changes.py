@@ -71,4 +71,4 @@ def test_what_is_the_same_old_or_another_servers_is_no_change() -> None:
 
 def test_a_look_that_costs_too_much_says_nothing() -> None:
     held = window(info(VERSION, {"version": "0.10.0"}, {"version": "0.11.0"}))
-    assert EngineChanges(Engine(held, limits=Limits(samples=3))).before(ALERT, NOW) == ()
+    assert EngineChanges(Engine(held, limits=Limits(samples=3))).before(ALERT, NOW) == []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from monitor.model.instant import MINUTE, Duration, Instant
-from monitor.model.labels import INSTANCE
+from monitor.model.labels import EMPTY, INSTANCE, Labels
 from monitor.model.target import Target
 from monitor.probe.options import ERRANDS, ROUND, Probe, ProbeOptions
 from monitor.probe.page import PageFacts
@@ -106,6 +106,10 @@ class ProbeLoop:
             self._found_at = {**self._found_at, **dict.fromkeys(found.done, at)}
             done.update(found.done)
         return done
+
+    def known(self, at: Instant) -> tuple[Readings, Labels]:
+        """Return what a round has found, as of `at`, and the labels of the first engine's `cache_config_info`."""
+        return self._of_round(at), next(iter(self._facts.configs()), EMPTY)
 
     def samples(self, at: Instant) -> Samples:
         """Return what is known at `at`, as samples. Safe to call from any thread."""

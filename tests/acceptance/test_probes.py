@@ -199,6 +199,9 @@ def test_a_simulated_life_is_seen(tmp_path: Path, life: SimulatedServer) -> None
         until(lambda: ours.query("vllm_monitor_target_version_info") == {"0.33.0": 1}, within=10)
         until(lambda: ours.query("vllm_monitor_target_max_concurrency") == {"0": 3.125}, within=10)
         assert ours.query("vllm_monitor_target_health == 1") == {"ok": 1}
+        # What the next life of the daemon knows of this start, for the message of an incident.
+        kept = tmp_path / "data" / "starts.json"
+        until(lambda: "max concurrency 6.25 \\u2192 3.12 (-50 %), max_model_len 512" in kept.read_text(), within=10)
 
 
 @contextmanager
