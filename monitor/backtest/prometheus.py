@@ -21,7 +21,7 @@ from monitor.model.labels import Labels, quoted
 
 _TIMEOUT_SECONDS = 120
 # An answer of so many samples is some tens of megabytes.
-_MOST_SAMPLES = 500_000
+_MOST_SAMPLES = 250_000
 _FIRST: Duration = HOUR
 _SHORTEST: Duration = MINUTE
 _TOO_MUCH = (422, 503, 504)
@@ -139,9 +139,14 @@ def period(server: Server, start: Instant, end: Instant, interval: Duration | No
 
 
 def _samples(answer: list[dict[str, Any]], after: Instant) -> Iterator[Samples]:
+    stamps: list[float] = []
+    times = array("q")
     for one in answer:
         points = one.get("values", ())
-        times = array("q", [round(point[0] * 1000) for point in points])
+        before, stamps = stamps, [point[0] for point in points]
+        # Series of one target have the same times.
+        if stamps != before:
+            times = array("q", [round(stamp * 1000) for stamp in stamps])
         values = array("d", [float(point[1]) for point in points])
         # Before 3.0 a range held its first instant too.
         first = 1 if times and times[0] <= after else 0
