@@ -6,9 +6,11 @@ from pathlib import Path
 from monitor.commands.usage import UsageError
 from monitor.expressions import check_expr, check_template
 from monitor.rulebook.build import build, differences, write
+from monitor.rulebook.lint.report import lint
 from monitor.rulebook.values import read_values
-from monitor.rules.rulefmt import parse_rules
+from monitor.rules.rulefmt import parse_rules, read_rules
 from monitor.shipped import is_installed, rules_folder
+from monitor.yamldoc.mistake import DocumentError, Mistake
 
 
 def built(values: Path | None, settings: Sequence[str], *, everything: bool = False) -> Mapping[str, str]:
@@ -35,3 +37,11 @@ def put(files: Mapping[str, str], folder: Path | None) -> str:
 def drift(files: Mapping[str, str], folder: Path | None) -> str:
     """Return how what stands in `folder`, or ships, differs from the files."""
     return differences(files, folder or rules_folder())
+
+
+def linted(paths: Sequence[Path]) -> Sequence[Mistake]:
+    """Return what is wrong with rule files; what an alert lacks to be fit to wake somebody is a warning."""
+    try:
+        return sorted(lint(read_rules(paths, check_expr, check_template)))
+    except DocumentError as err:
+        return err.mistakes

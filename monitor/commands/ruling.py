@@ -7,7 +7,9 @@ import typer
 
 from monitor.commands.usage import UsageError, fail
 
-rules_cli = typer.Typer(help="The rules that ship: build them with your own thresholds.", no_args_is_help=True)
+rules_cli = typer.Typer(
+    help="Rules: build those that ship with your own thresholds, and look over any.", no_args_is_help=True
+)
 
 
 @rules_cli.command("build")
@@ -38,3 +40,19 @@ def rules_build(
         typer.echo(difference, nl=False)
         fail("the rule files are not current: run `vllm-monitor rules build`")
     typer.echo(told or "the rule files are current")
+
+
+@rules_cli.command("lint")
+def rules_lint(
+    files: Annotated[list[Path], typer.Argument(help="Rule files, in Prometheus' format.")],
+    *,
+    strict: Annotated[bool, typer.Option("--strict", help="What an alert lacks counts as well.")] = False,
+) -> None:
+    """Say what is wrong with rules though Prometheus accepts them; exit 1 when a rule cannot work."""
+    from monitor.commands.rules import linted
+
+    found = linted(files)
+    for mistake in found:
+        typer.echo(mistake)
+    if any(strict or not mistake.warning for mistake in found):
+        raise typer.Exit(1)

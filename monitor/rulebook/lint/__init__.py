@@ -1,0 +1,1 @@
+"""What is wrong with a rule though Prometheus accepts it."""
