@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from monitor.model.instant import HOUR, MINUTE, SECOND, Duration
+from monitor.model.instant import MINUTE, SECOND, Duration
 from monitor.simulator.script import Cost, Lengths, Phase, exactly
 from tests.incidents.hosts import Edited, Recorded
 from tests.incidents.stories.bar import JAM
@@ -187,18 +187,19 @@ SATURATION = (
         Tell.NOTE,
         (
             simulated(
-                replace(ROOMY, max_model_len=16_384, num_gpu_blocks=2001, cost=Cost(base=150.0, per_sequence=0.1)),
-                HOUR,
+                replace(ROOMY, max_model_len=24_000, num_gpu_blocks=4001, cost=Cost(base=150.0, per_sequence=0.1)),
+                65 * MINUTE,
                 # Long conversations that come and stay: 400 tokens a minute each.
                 *(
-                    Phase(at * MINUTE, SECOND, 1, prompt=Lengths(1000, 1400), output=exactly(15_000))
-                    for at in range(1, 31, 3)
+                    Phase(at * MINUTE, SECOND, 1, prompt=Lengths(1000, 1400), output=exactly(22_000))
+                    for at in range(1, 7)
                 ),
             ),
         ),
-        HOUR,
-        cause=10 * MINUTE,
-        expects=(soon("VLLMKVCacheFillingUp", within=20 * MINUTE),),
+        65 * MINUTE,
+        cause=7 * MINUTE,
+        interval=15 * SECOND,
+        expects=(soon("VLLMKVCacheFillingUp", within=45 * MINUTE),),
         switched_on=("VLLMKVCacheFillingUp",),
         may=JAM,
         summary="the pool fills slowly and surely: somebody can act before it is full",
