@@ -80,8 +80,9 @@ def run(options: Options, console: Console) -> list[Played]:
     """
     stretch, configs, history = options.stretch(), options.configs(), options.history()
     names = [names_of(config) for config in configs]
-    history.prepare(None if None in names else frozenset[str]().union(*(some or () for some in names)), stretch)
-    period = history.period(stretch)
+    with console.status("reading the history"):
+        history.prepare(None if None in names else frozenset[str]().union(*(some or () for some in names)), stretch)
+        period = history.period(stretch)
     if period.start >= period.end:
         raise UsageError("there is no history between --from and --to")
     bar = Progress(

@@ -21,6 +21,8 @@ _SIDES = ("alert", "of", "from", "to", "")
 # That column is never broken into lines.
 _OF = 2
 _FAR_TOO_MANY = 60
+# So many columns the table of alerts takes at least.
+_WIDE = 120
 
 
 def print_outcome(played: Played, console: Console, title: str = "") -> None:
@@ -31,8 +33,8 @@ def print_outcome(played: Played, console: Console, title: str = "") -> None:
     if played.slow:
         console.print(f"evaluated instant by instant, which is slow: {visible(played.slow)}", style="dim")
     if outcome.fired:
-        console.print(table(_FIRED, [_row(one, outcome.end) for one in outcome.fired], _OF))
-        console.print(table(_TOTALS, list(_totals(outcome)), 0))
+        _print_fired(outcome, console)
+        console.print(table(_TOTALS, list(_totals(outcome)), len(_TOTALS)))
     else:
         console.print("no alert would have fired")
     for line in _remarks(outcome):
@@ -75,6 +77,18 @@ def as_json(played: Sequence[Played], comparison: Comparison | None) -> dict[str
             ],
         }
     return found
+
+
+def _print_fired(outcome: Outcome, console: Console) -> None:
+    """Print a table, or where there is no room for it a few words on each alert."""
+    rows = [_row(one, outcome.end) for one in outcome.fired]
+    if console.width >= _WIDE:
+        console.print(table(_FIRED, rows, _OF))
+        return
+    for name, severity, of, times, first, last, firing, messages, flaps in rows:
+        console.print(f"{severity or 'none'}: {name} {of}", markup=False, highlight=False)
+        seen = f"  {times}x, first {first}, last {last}; {firing} in all, {messages} messages"
+        console.print(seen + (f", {flaps} flaps" if flaps else ""), style="dim", markup=False, highlight=False)
 
 
 def _row(one: Fired, end: Instant) -> tuple[str, ...]:
