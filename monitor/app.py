@@ -23,8 +23,11 @@ from monitor.config.config import Config
 from monitor.dispatch.alerting import Alerting
 from monitor.dispatching import Dispatching
 from monitor.interaction import Interaction
+from monitor.longterm import LongEngine, LongTerm
 from monitor.metrics import Metrics
-from monitor.model.instant import MINUTE, Duration, to_seconds
+from monitor.model.instant import MINUTE, Duration, Instant, to_seconds
+from monitor.model.labels import Labels
+from monitor.model.matcher import Matcher
 from monitor.notify.secret import Secret
 from monitor.ownseries import OwnSeries
 from monitor.postoffice import PostOffice
@@ -44,7 +47,7 @@ from monitor.web.capacity_gate import gate
 from monitor.web.information import Information
 from monitor.web.origin import Guard
 from monitor.web.outbox import OutboxApi
-from monitor.web.queries import MOST_SAMPLES, Queries
+from monitor.web.queries import MOST_SAMPLES, Evaluator, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
 from monitor.web.slack_actions import SlackActions
@@ -193,7 +196,7 @@ class App:
     def _listen(self, config: Config) -> Server:
         listen, now = config.web.listen, self._clock.now()
         routes = Routes(self, self._registry, self._refresh)
-        queries = Queries(self._window, self._engine, self._clock)
+        queries = Queries(self._window, self._engine, self._clock, past=self._past)
         information = Information(self, self._window, self._clock, __version__, now)
         alertmanager = AlertmanagerApi(self, self._clock, now, __version__, self._metrics.limited)
         actions = SlackActions(self, self._clock)
@@ -236,12 +239,25 @@ class App:
         watch = running.pipeline.watch if running is not None else None
         return watch.sight if watch is not None else NOTHING_SEEN
 
-    def _engine(self, lookback: Duration, seconds: float) -> Engine:
+    def _engine(self, lookback: Duration, seconds: float) -> Evaluator:
         """Return what evaluates one query of the HTTP API."""
         running = self._running
         step = running.parts.config.global_.evaluation_interval if running is not None else MINUTE
         limits = Limits(points=MOST_SAMPLES, seconds=seconds)
-        return Engine(self._window, lookback=lookback, limits=limits, default_subquery_step=step)
+        engine = Engine(self._window, lookback=lookback, limits=limits, default_subquery_step=step)
+        long_term = self._long_term()
+        return engine if long_term is None else LongEngine(engine, long_term, self._clock.now(), lookback)
+
+    def _long_term(self) -> LongTerm | None:
+        running = self._running
+        if running is None:
+            return None
+        history = running.lasting.state.history
+        return LongTerm(self._window, history, history.since)
+
+    def _past(self, matchers: Sequence[Matcher], after: Instant, until: Instant) -> Sequence[Labels]:
+        long_term = self._long_term()
+        return () if long_term is None else long_term.labels(matchers, after, until)
 
     def _accepted(self, config: Config) -> None:
         for warning in config.warnings:

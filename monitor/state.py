@@ -132,6 +132,7 @@ class State:
             log.warning("window not restored", extra={"reason": str(err)})
             newest = None
         filler.rest()
+        self.history.since = now - REACH
         return newest
 
 

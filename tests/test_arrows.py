@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "receivers": {"config", "dispatch", "notify", "charts"},
     "expressions": {"model", "promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},
+    "longterm": MIDDLE,
     "codec": GROUND | {"rules", "dispatch", "notify"},
     "journal": MIDDLE | {"rules", "dispatch", "notify", "codec"},
     "postoffice": GROUND | {"notify", "journal"},

@@ -17,7 +17,7 @@ from monitor.web.escaped import unescaped
 from monitor.web.gate import Gate
 from monitor.web.parameters import limit_of, lookback_of, seconds_of, steps_of, time_of
 from monitor.web.pretty import pretty
-from monitor.web.series import Storage, Wanted, parse_error, selectors_of
+from monitor.web.series import Past, Storage, Wanted, nothing, parse_error, selectors_of
 
 LOOKBACK: Duration = 5 * MINUTE
 # A query may take this long, the wait for its turn included; nobody looks at a panel longer.
@@ -48,6 +48,7 @@ class Queries:
     engines: Engines
     clock: Clock
     gate: Gate = field(default_factory=Gate)
+    past: Past = nothing
 
     def query(self) -> Response:
         limit, at = limit_of(given()), time_of(given(), "time", self.clock.now())
@@ -111,7 +112,11 @@ class Queries:
     def _listed(self, wanted: Wanted, show: Callable[[Sequence[Labels]], Sequence[object]]) -> Response:
         limit = limit_of(given())
         with self.gate.passed(TIMEOUT_SECONDS):
-            return limited(show(wanted.labels(self.storage)), limit).response()
+            try:
+                found = wanted.labels(self.storage, self.past)
+            except PromqlError as err:
+                raise _failed(err) from err
+            return limited(show(found), limit).response()
 
 
 def given() -> MultiDict[str, str]:

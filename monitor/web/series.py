@@ -1,6 +1,6 @@
 """Which series there are: what `match[]` selects, and in which time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +24,16 @@ class Storage(Protocol):
         ...
 
 
+# Returns the series of times that have left the storage: matchers, and the time in which they had samples.
+Past = Callable[[Sequence[Matcher], Instant, Instant], Iterable[Labels]]
+
+
+def nothing(matchers: Sequence[Matcher], after: Instant, until: Instant) -> Iterable[Labels]:
+    """Return no series: there is no past."""
+    del matchers, after, until
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Series that satisfy all matchers of any of `selectors` (none: all series), with samples in `[start, end]`."""
@@ -32,11 +42,12 @@ class Wanted:
     start: Instant
     end: Instant
 
-    def labels(self, storage: Storage) -> list[Labels]:
+    def labels(self, storage: Storage, past: Past = nothing) -> list[Labels]:
         """Return their label sets, sorted, each once."""
         found: set[Labels] = set()
         for matchers in self.selectors or ((),):
             found.update(column.labels for column in storage.select(matchers) if self._has_samples(column))
+            found.update(past(matchers, self.start - 1, self.end))
         return sorted(found)
 
     def _has_samples(self, column: Column) -> bool:

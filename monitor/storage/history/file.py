@@ -28,6 +28,8 @@ _SETTINGS = (
 )
 TABLES = ("history_series", "history_head", "history_chunk", "history_damaged")
 SPANS: tuple[Duration, ...] = (DAY, HOUR)
+# Times beyond all others that SQLite can still count with.
+_FIRST, _LAST = -(2**62), 2**62
 # How many values one statement may name.
 _MOST_NAMED = 500
 
@@ -144,7 +146,8 @@ class HistoryFile:
 
     def head(self, after: Instant, until: Instant) -> list[HeadRow]:
         """Return the rows of the head with samples in `(after, until]`, in the order in which they were written."""
-        rows = self._read('SELECT * FROM history_head WHERE "end" > ? AND start < ? ORDER BY number', (after, until))
+        query = 'SELECT * FROM history_head WHERE "end" > ? AND start < ? ORDER BY number'
+        rows = self._read(query, (max(after, _FIRST), min(until, _LAST)))
         return [HeadRow(*row) for row in rows]
 
     def shift_head(self, first: int, by: Duration) -> None:
@@ -254,7 +257,7 @@ class HistoryFile:
                 found += self._read(
                     f"SELECT {what} FROM history_chunk"  # noqa: S608 - columns that are written above, and marks
                     f" WHERE series IN ({marks}) AND span = ? AND start > ? AND start < ? ORDER BY series, start",
-                    (*some, span, after - span, until),
+                    (*some, span, max(after, _FIRST) - span, min(until, _LAST)),
                 )
         return found
 
