@@ -34,7 +34,7 @@ def test_a_recording_comes_to_the_same(path: Path) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_servers_in_trouble_come_to_the_same(seed: int) -> None:
     """The shipped rules over two servers that overload, hang, fail, restart."""
-    history = troubled(_RECORDED, Random(seed), 120, 15_000)  # noqa: S311 - it must be repeatable
+    history = troubled(_RECORDED, Random(seed), 100, 15_000)  # noqa: S311 - it must be repeatable
     quick, slow = _both(shipped(), history)
     assert quick.slow == ""
     assert quick.outcome == slow.outcome
