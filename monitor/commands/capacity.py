@@ -72,29 +72,34 @@ def doctor_command(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait until the server is up, or has failed.")] = False,
     url: Annotated[str | None, typer.Option("--url", help=_URL)] = None,
     max_model_len: Annotated[int | None, typer.Option(help="The context you would like, in tokens.")] = None,
+    input_limit: Annotated[
+        int, typer.Option(min=1, help="Longest input you accept, in tokens: the prompts of --url are held against it.")
+    ] = _LIMIT,
     as_json: Annotated[bool, typer.Option("--json", help="Plain values instead of a text.")] = False,
 ) -> None:
     """Explain a start of vLLM: what it says of memory and KV cache, why it failed, and what would work."""
     from rich.console import Console
 
     from monitor.capacity.doctor import diagnosed
-    from monitor.commands.doctoring import as_plain, of_server, settled, show
-    from monitor.commands.oneserver import server
+    from monitor.commands.doctoring import as_plain, inputs_of, of_server, settled, show
+    from monitor.commands.oneserver import server, told
     from monitor.commands.planshown import print_json
     from monitor.commands.startuplog import LogError, followed, whole
     from monitor.commands.usage import UsageError
     from monitor.scrape.errors import ScrapeError
 
     try:
-        startup = of_server(server(url)) if url is not None else settled(followed(log, None)) if follow else whole(log)
+        said = told(server(url)) if url is not None else None
+        startup = of_server(said) if said is not None else settled(followed(log, None)) if follow else whole(log)
     except UsageError as err:
         raise typer.BadParameter(str(err)) from err
     except (LogError, ScrapeError) as err:
         fail(str(err))
+    inputs = inputs_of(said, input_limit) if said is not None else None
     if as_json:
-        print_json(as_plain(startup, max_model_len))
+        print_json(as_plain(startup, max_model_len, inputs))
     else:
-        show(startup, diagnosed(startup, max_model_len), Console())
+        show(startup, diagnosed(startup, max_model_len), Console(), inputs)
     if not diagnosed(startup, max_model_len).healthy:
         raise typer.Exit(1)
 

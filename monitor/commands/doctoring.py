@@ -7,8 +7,10 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.capacity.doctor import Diagnosis, diagnosed
+from monitor.capacity.inputs import Inputs, rows
+from monitor.capacity.inputs import as_plain as inputs_as_plain
 from monitor.capacity.startup import Fact, Found, Startup
-from monitor.commands.oneserver import Server, told
+from monitor.commands.oneserver import Told
 from monitor.probe.readings import Pool
 
 _UNITS = {
@@ -24,7 +26,7 @@ _UNITS = {
 _WANTED = (Fact.VERSION, Fact.MAX_MODEL_LEN, Fact.WEIGHTS_GIB, Fact.KV_GIB, Fact.CONCURRENCY, Fact.TOKENS)
 
 
-def show(startup: Startup, diagnosis: Diagnosis, console: Console) -> None:
+def show(startup: Startup, diagnosis: Diagnosis, console: Console, inputs: Inputs | None = None) -> None:
     """Print the diagnosis first, then what was found, then what was not."""
     colour = "green" if diagnosis.healthy else "red"
     console.print(f"[bold {colour}]{diagnosis.meaning}[/]", highlight=False)
@@ -35,6 +37,8 @@ def show(startup: Startup, diagnosis: Diagnosis, console: Console) -> None:
     table = Table.grid(padding=(0, 2))
     for name, value, line in _rows(startup):
         table.add_row(name, value, line)
+    for name, value in rows(inputs) if inputs is not None else ():
+        table.add_row(name, value, "")
     console.print()
     console.print(table, highlight=False)
     if startup.warnings:
@@ -46,10 +50,11 @@ def show(startup: Startup, diagnosis: Diagnosis, console: Console) -> None:
         console.print(f"\nNot in these {startup.lines:,} lines: {', '.join(missing)}.", highlight=False, markup=False)
 
 
-def as_plain(startup: Startup, wanted: int | None) -> dict[str, Any]:
+def as_plain(startup: Startup, wanted: int | None, inputs: Inputs | None = None) -> dict[str, Any]:
     """Return plain values."""
     diagnosis = diagnosed(startup, wanted)
-    return {
+    more = {"inputs": inputs_as_plain(inputs)} if inputs is not None else {}
+    return more | {
         "healthy": diagnosis.healthy,
         "meaning": diagnosis.meaning,
         "remedies": list(diagnosis.remedies),
@@ -71,9 +76,8 @@ def settled(startups: Iterable[Startup]) -> Startup:
     return last
 
 
-def of_server(asked: Server) -> Startup:
-    """Return what a running server says of itself, as if it stood in a log. Raises ScrapeError."""
-    said = told(asked)
+def of_server(said: Told) -> Startup:
+    """Return what a running server says of itself, as if it stood in a log."""
     facts: dict[Fact, Found] = {}
     if said.version:
         facts[Fact.VERSION] = Found(said.version, 0)
@@ -82,6 +86,13 @@ def of_server(asked: Server) -> Startup:
         facts[Fact.MAX_MODEL_LEN] = Found(float(longest), 0)
     engines = {pool.engine or "0": dict(_of_pool(pool)) for pool in said.pools}
     return Startup(facts, engines, ready=True)
+
+
+def inputs_of(said: Told, limit: int) -> Inputs:
+    """Return the prompts of a running server, against `limit` in tokens."""
+    tokens = min((pool.tokens for pool in said.pools if pool.tokens is not None), default=None)
+    longest = max((model.max_model_len for model in said.models), default=None)
+    return Inputs(limit, said.prompts, tokens, longest)
 
 
 def _of_pool(pool: Pool) -> Iterator[tuple[Fact, float]]:

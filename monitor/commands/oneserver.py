@@ -1,6 +1,8 @@
 """One server by its URL: how it is asked, and what it says of its KV cache."""
 
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from monitor.commands.examine import fetched
@@ -16,10 +18,12 @@ from monitor.probe.pools import pools_of
 from monitor.probe.questions import Questions
 from monitor.probe.readings import NOTHING, Model, Pool
 from monitor.scrape.options import ScrapeOptions
+from monitor.scrape.shape import Page
 from monitor.yamldoc.mistake import DocumentError
 
 LOCAL = "http://127.0.0.1:8000"
 _PROBES = 5 * SECOND
+_PROMPTS = frozenset(prefix + "request_prompt_tokens_bucket" for prefix in ("vllm:", "ray_vllm_", "kserve_vllm:"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,16 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a server says of itself."""
+    """
+    What a server says of itself.
+
+    `prompts` are how many had up to so many tokens, of all its engines and models since it started.
+    """
 
     version: str
     models: tuple[Model, ...]
     pools: tuple[Pool, ...]
+    prompts: Mapping[float, float] = field(default_factory=dict)
 
 
 def server(url: str) -> Server:
@@ -55,4 +64,14 @@ def told(asked: Server) -> Told:
     connect = partial(Client, asked.target.url, asked.options, _PROBES)
     readings = Questions(connect)((Probe.VERSION, Probe.MODELS), NOTHING).readings
     configs = [one.labels for one in page.series if is_config(one.labels)]
-    return Told(readings.version, readings.models, pools_of(configs, readings.models))
+    return Told(readings.version, readings.models, pools_of(configs, readings.models), _prompts(page))
+
+
+def _prompts(page: Page) -> Mapping[float, float]:
+    found: dict[float, float] = {}
+    for one, value in zip(page.series, page.values, strict=True):
+        if one.labels.name in _PROMPTS:
+            with contextlib.suppress(ValueError):
+                edge = float(one.labels.value("le"))
+                found[edge] = found.get(edge, 0.0) + value
+    return found

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from monitor.cli import cli
 from monitor.clock import SystemClock
+from monitor.model.instant import MINUTE
 from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
@@ -47,6 +48,21 @@ def test_the_gate_goes_by_a_server() -> None:
         assert run("gate", "--url", server.url, "--min-concurrency", fits + 0.1).exit_code == 1
         assert f"max concurrency  {fits:.10g}" in run("doctor", "--url", server.url).stdout
         assert engine == "0"
+
+
+def test_the_doctor_holds_the_prompts_of_a_server_against_a_limit() -> None:
+    simulator = Simulator(OVERLOAD, start=SystemClock().now())
+    simulator.advance(simulator.start + 3 * MINUTE)
+    with SimulatedServer(simulator) as server:
+        inputs = json.loads(run("doctor", "--url", server.url, "--input-limit", 50, "--json").stdout)["inputs"]
+        shown = run("doctor", "--url", server.url).stdout
+    assert inputs["prompts"] > 10
+    low, high = inputs["quantiles"]["p95"]
+    assert 0 < low < high <= 512
+    # 50 is an edge: how many are longer is known exactly.
+    assert inputs["above_limit_ratio"][0] == inputs["above_limit_ratio"][1] > 0
+    assert inputs["shares"]["max_model_len"] == pytest.approx(512 / 3200)
+    assert "one of 512       16% of the KV cache (max_model_len)" in shown
 
 
 def test_the_gate_fails_where_nobody_answers() -> None:
