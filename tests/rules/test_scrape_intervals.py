@@ -5,7 +5,7 @@ What must fire fires in time and stays; what is well stays quiet. Every server o
 are told in one go.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -26,7 +26,7 @@ EVALUATION, CAUSE, END = 15, 120, 600
 INTERVALS, PHASES = (5, 10, 15, 30), (0, 4, 9, 14)
 FILES = [rules_folder() / f"{name}.rules.yaml" for name in ("availability", "engine")]
 
-Values = Mapping[str, float]
+Values = dict[str, float]
 Story = Callable[[int], Values]
 
 
@@ -43,8 +43,8 @@ def healthy(second: int) -> Values:
 
 def overload(second: int) -> Values:
     # Two scrapes in which the queue is short, as in the recordings.
-    waiting = {150: 9, 180: 0}.get(second - second % 5, 34)
-    return healthy(second) | ({"num_requests_waiting": waiting} if second > CAUSE else {})
+    waiting = {150: 9.0, 180: 0.0}.get(second - second % 5, 34.0)
+    return {**healthy(second), **({"num_requests_waiting": waiting} if second > CAUSE else {})}
 
 
 def hang(second: int) -> Values:
@@ -52,11 +52,11 @@ def hang(second: int) -> Values:
 
 
 def blocked(second: int) -> Values:
-    return hang(second) | ({"num_requests_running": 0, "num_requests_waiting": 3} if second > CAUSE else {})
+    return {**hang(second), **({"num_requests_running": 0, "num_requests_waiting": 3} if second > CAUSE else {})}
 
 
 def full(second: int) -> Values:
-    return healthy(second) | ({"kv_cache_usage_perc": 1, "num_requests_waiting": 5} if second > CAUSE else {})
+    return {**healthy(second), **({"kv_cache_usage_perc": 1, "num_requests_waiting": 5} if second > CAUSE else {})}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,68 @@
+"""A value does what its comment says, and none stands there for nothing."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from monitor.commands.test import run_file
+from monitor.rulebook.build import build, write
+from monitor.rulebook.values import defaults, read_values
+from monitor.shipped import rules_folder
+
+MACROS = (Path(__file__).parents[2] / "monitor" / "rulebook" / "macros.py").read_text()
+
+# Two servers go at 2:15 for eight minutes: one had nothing to do.
+ROLLOUT = """
+rule_files: [{rules}/availability.rules.yaml, {rules}/engine.rules.yaml]
+evaluation_interval: 15s
+group_eval_order: [vllm-engine, vllm-availability, vllm-restarts]
+tests:
+  - name: a rollout
+    interval: 15s
+    input_series:
+      - {{series: 'up{{instance="idle:1"}}', values: "1x8 0x31 1x20"}}
+      - {{series: 'vllm:num_requests_running{{instance="idle:1"}}', values: "0x8 stale"}}
+      - {{series: 'vllm:num_requests_waiting{{instance="idle:1"}}', values: "0x8 stale"}}
+      - {{series: 'up{{instance="busy:1"}}', values: "1x8 0x31 1x20"}}
+      - {{series: 'vllm:num_requests_running{{instance="busy:1"}}', values: "2x8 stale"}}
+      - {{series: 'vllm:num_requests_waiting{{instance="busy:1"}}', values: "0x8 stale"}}
+    promql_expr_test:
+      - expr: count by (instance) (max_over_time(ALERTS{{alertname="VLLMTargetDown", alertstate="firing"}}[15m]))
+        eval_time: 12m
+        exp_samples: {expected}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grace", "down"), [("0s", ("busy:1", "idle:1")), ("10m", ("busy:1",)), ("5m", ("busy:1", "idle:1"))]
+)
+def test_a_server_that_had_nothing_to_do_may_be_away_for_a_while(
+    tmp_path: Path, grace: str, down: tuple[str, ...]
+) -> None:
+    write(build(read_values(None, [f"alerts.VLLMTargetDown.drained_grace={grace}"])), tmp_path)
+    expected = [{"labels": f'{{instance="{instance}"}}', "value": 1} for instance in down]
+    path = tmp_path / "rollout.test.yaml"
+    path.write_text(ROLLOUT.format(rules=tmp_path, expected=expected))
+    outcome = run_file(path, lambda _: True)
+    assert outcome.good, outcome
+
+
+def test_only_the_jobs_that_are_named_are_watched() -> None:
+    text = build(read_values(None, ["job_regex=vllm-.+"]))["availability.rules.yaml"]
+    assert 'up{job=~"vllm-.+"} == 0' in text
+    assert "up == " not in text
+
+
+def test_no_value_stands_there_for_nothing() -> None:
+    """A template that names an alert reads each of its values, and each value that is no alert's is read by some."""
+    source = rules_folder() / "source"
+    texts = [path.read_text() for path in source.rglob("*.yaml") if path.name != "values.yaml"]
+    texts.append(MACROS)
+    keys = type(defaults()).fields_by_key().keys() - {"alerts"}
+    idle = [key for key in keys if not any(re.search(rf"\b{key}\b", text) for text in texts)]
+    alerts = getattr(defaults(), "alerts")  # noqa: B009 - a field of the file's schema, which mypy does not know
+    for alert, values in ((name, getattr(alerts, name)) for name in type(alerts).model_fields):
+        there = "\n".join(text for text in texts if alert in text)
+        idle += [f"{alert}.{key}" for key in type(values).fields_by_key() if not re.search(rf"\.{key}\b", there)]
+    assert idle == []
