@@ -145,12 +145,12 @@ class Interaction:
             ways.outbox.put(Delivery(incident.integration, nudge(incident.told)), self._clock.now())
 
     def _pass_on(self, incident: Incident) -> None:
-        ways, escalation = self._ways, self._escalator.escalation
-        if ways is None or escalation is None:
+        ways = self._ways
+        if ways is None:
             return
         now = self._clock.now()
-        to = ways.integrations.get(escalation.receiver, ())
-        deliveries = tuple(passed_on(incident, to, escalation.receiver, now))
+        to = ways.integrations.get(incident.passed_to, ())
+        deliveries = tuple(passed_on(incident, to, incident.passed_to, now))
         self._journal.commit((), (), Flush(deliveries))
         for delivery in deliveries:
             ways.outbox.put(delivery, now)

@@ -3,11 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 
+from prometheus_client import CollectorRegistry
+
+from monitor.clock import VirtualClock
 from monitor.config.read import load
 from monitor.dispatch.dispatcher import Integration
-from monitor.dispatch.notification import Reason
-from monitor.interaction import passed_on, told_with
+from monitor.dispatch.notification import Notification, Reason
+from monitor.dispatch.silence import Silences
+from monitor.interaction import Interaction, Ways, passed_on, told_with
+from monitor.journal import Journal
 from monitor.model.instant import MINUTE
+from monitor.notify.interactive.escalation import Stage
+from monitor.notify.outbox import Outbox
+from monitor.notify.slack.incidents import Incidents
+from monitor.storage.db import Database
 from tests.notify.interactive.given import incident, resolved
 from tests.notify.samples import NOW
 
@@ -72,3 +81,30 @@ receivers:
         "boss": ["boss"],
         "other": ["boss", "other"],
     }
+
+
+def test_who_was_told_next_hears_of_the_end_whatever_is_configured_by_then(tmp_path: Path) -> None:
+    class Told(list[Notification]):
+        def notify(self, notification: Notification) -> None:
+            self.append(notification)
+
+    (tmp_path / "monitor.yaml").write_text(
+        """\
+scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]
+route: {receiver: oncall}
+receivers:
+  - {name: oncall, slack_configs: [{channel: C1, bot_token: xoxb-1}]}
+  - {name: second, webhook_configs: [{url: 'http://b:1'}]}
+"""
+    )
+    told = Told()
+    outbox = Outbox({TO[0].name: told}, lambda _: None)
+    incidents = Incidents([resolved(escalated=Stage.PASSED_ON, passed_to="second")])
+    journal = Journal(Database(tmp_path), lambda: None)
+    interaction = Interaction(incidents, Silences(), journal, VirtualClock(LATER), CollectorRegistry())
+    interaction.begin(load(tmp_path / "monitor.yaml"), Ways(outbox, {"second": TO}))
+    for _ in range(2):
+        interaction.tick(LATER)
+    outbox.deliver_due(LATER)
+    journal.close()
+    assert [(one.receiver, one.reason, one.is_resolved) for one in told] == [("second", Reason.ALL_RESOLVED, True)]

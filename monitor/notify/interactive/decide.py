@@ -10,7 +10,7 @@ from monitor.model.instant import Instant
 from monitor.notify.interactive.click import Button, Click
 from monitor.notify.silencing import matchers_of, matchers_of_all
 from monitor.notify.slack.escape import date, literal
-from monitor.notify.slack.incident import Incident, Reply, UpdateRoot, owing
+from monitor.notify.slack.incident import PASSED_ON, Incident, Reply, UpdateRoot, owing
 
 _COMMENT = "from Slack"
 _NAME = 80
@@ -72,7 +72,7 @@ def decide(
     if incident is None:
         return Verdict(Outcome.GONE, "Nothing is known of this incident any more.")
     if click.button is Button.UNSILENCE:
-        return _unsilence(click, incident, silence)
+        return _unsilence(click, incident, silence, now)
     if not incident.is_open:
         return Verdict(Outcome.OVER, "This incident is over already.")
     if click.button is Button.ACK:
@@ -81,21 +81,29 @@ def decide(
     return _silence(click, incident, silence, _new(click, incident, alerts, now))
 
 
-def followed(member: Incident, digest: Incident, outcome: Outcome) -> Incident:
-    """Return what a member of a digest becomes when its digest became `digest` by a click of this outcome."""
-    after = member
+def followed(member: Incident, digest: Incident, verdict: Verdict) -> Incident:
+    """
+    Return what a member of a digest becomes when its digest became `digest` by this verdict.
+
+    A silence of its own that lasts longer is in force all the same, and stays what its message shows.
+    """
+    outcome, after = verdict.outcome, member
     if outcome is Outcome.ACKED and member.is_open and member.acked_at is None:
         after = replace(member, acked_by=digest.acked_by, acked_at=digest.acked_at)
-    elif outcome is Outcome.SILENCED and member.is_open:
+    elif outcome is Outcome.SILENCED and member.is_open and _ends_sooner(member, digest):
         after = replace(
             member,
             silenced_by=digest.silenced_by,
             silenced_until=digest.silenced_until,
             silence_id=digest.silence_id,
         )
-    elif outcome is Outcome.UNSILENCED and member.silence_id:
-        after = unsilenced(member)
+    elif outcome is Outcome.UNSILENCED and member.silence_id == verdict.expires:
+        after = unsilenced(member, digest.alarmed_at)
     return owing(after, (UpdateRoot(),)) if after is not member and member.stands else after
+
+
+def _ends_sooner(member: Incident, digest: Incident) -> bool:
+    return (member.silenced_until or 0) < (digest.silenced_until or 0)
 
 
 def _ack(click: Click, incident: Incident, now: Instant) -> Verdict:
@@ -126,16 +134,17 @@ def _silence(click: Click, incident: Incident, silence: Silence | None, new: Sil
     return Verdict(Outcome.SILENCED, incident=_owing(silenced, click, text), silence=new, expires=ends)
 
 
-def _unsilence(click: Click, incident: Incident, silence: Silence | None) -> Verdict:
+def _unsilence(click: Click, incident: Incident, silence: Silence | None, now: Instant) -> Verdict:
     if silence is None:
         return Verdict(Outcome.NOT_SILENCED, "This incident is not silenced.")
     text = f"🔔 *No longer silenced*, says {_who(click)}"
-    return Verdict(Outcome.UNSILENCED, incident=_owing(unsilenced(incident), click, text), expires=silence.id)
+    return Verdict(Outcome.UNSILENCED, incident=_owing(unsilenced(incident, now), click, text), expires=silence.id)
 
 
-def unsilenced(incident: Incident) -> Incident:
-    """Return the incident without its silence."""
-    return replace(incident, silenced_by="", silenced_until=None, silence_id="")
+def unsilenced(incident: Incident, now: Instant) -> Incident:
+    """Return the incident without its silence. Whoever silenced it has seen it: escalation begins anew now."""
+    escalated = incident.escalated if incident.escalated >= PASSED_ON else 0
+    return replace(incident, silenced_by="", silenced_until=None, silence_id="", alarmed_at=now, escalated=escalated)
 
 
 def _owing(incident: Incident, click: Click, text: str) -> Incident:

@@ -130,7 +130,7 @@ class Desk:
             return ()
 
         def follow(found: Incident) -> Incident:
-            return self._incidents.change(found.key, lambda one: followed(one or found, digest, verdict.outcome))
+            return self._incidents.change(found.key, lambda one: followed(one or found, digest, verdict))
 
         return tuple(follow(member) for member in members)
 

@@ -76,10 +76,10 @@ def due(incident: Incident, silence: Silence | None, now: Instant, escalation: E
     """
     Return what is due of an incident at `now`, or None. `silence` is its silence, if it is in force.
 
-    Whoever silenced it has seen it: escalation begins anew when the silence ends.
+    When a silence ends, escalation begins anew.
     """
     if incident.silence_id and silence is None:
-        over = replace(unsilenced(incident), alarmed_at=now)
+        over = unsilenced(incident, now)
         return Step(owing(over, (UpdateRoot(),) if incident.is_open else ()))
     if not incident.is_open:
         ended = replace(incident, escalated=Stage.ENDED)
@@ -109,5 +109,6 @@ def _next(incident: Incident, now: Instant, escalation: Escalation) -> Step | No
         mentioned = replace(incident, escalated=Stage.MENTIONED)
         return Step(mentioned, escalates=True, rings=bool(escalation.mention))
     if incident.escalated == Stage.MENTIONED and waited >= 2 * escalation.after and escalation.receiver:
-        return Step(replace(incident, escalated=Stage.PASSED_ON), passes_on=True, escalates=True)
+        passed_on = replace(incident, escalated=Stage.PASSED_ON, passed_to=escalation.receiver)
+        return Step(passed_on, passes_on=True, escalates=True)
     return None

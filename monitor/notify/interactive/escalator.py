@@ -79,7 +79,7 @@ class Escalator:
             if step is None:
                 return current
             if step.passes_on:
-                self._pass_on(current)
+                self._pass_on(step.incident)
             done.append(step)
             if others is not None and self.escalation is not None:
                 return ringing(step.incident, others, now, self.escalation)

@@ -58,7 +58,8 @@ class Incident:
     `told` is the newest notification. `episodes` counts how often it began to fire. `peak` is the worst value that
     anybody was told of, as text and as a number. `resolved_at` is None while something fires.
     `owed` is what has yet to be done, in order; `doubtful`: the first post among it may have been made already.
-    `alarmed_at` is since when it waits for somebody's answer, `escalated` how far it went without one.
+    `alarmed_at` is since when it waits for somebody's answer, `escalated` how far it went without one,
+    `passed_to` the receiver that was told then, who must hear of the end whatever is configured by then.
     `digest` is the group key of the digest in which it was told first, or "". `moved`: it is closed, because the routes
     lead its alerts to another group.
     """
@@ -82,6 +83,7 @@ class Incident:
     silence_id: str = ""
     alarmed_at: Instant = 0
     escalated: int = 0
+    passed_to: str = ""
     resolved_at: Instant | None = None
     edited_at: Instant | None = None
     rang_at: Instant | None = None

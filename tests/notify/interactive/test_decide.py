@@ -8,6 +8,7 @@ from monitor.dispatch.silence import Silence
 from monitor.model.instant import HOUR, MINUTE
 from monitor.notify.interactive.click import Button
 from monitor.notify.interactive.decide import Outcome, decide
+from monitor.notify.interactive.escalation import Stage
 from monitor.notify.silencing import matchers_of
 from monitor.notify.slack.incident import Incident, Reply, UpdateRoot
 from tests.notify.interactive.given import ALICE, BOB, click, incident, resolved
@@ -83,6 +84,19 @@ def test_a_longer_silence_takes_the_place_of_a_shorter_one() -> None:
     assert verdict.expires == "s1"
     assert verdict.incident is not None
     assert (verdict.incident.silenced_by, verdict.incident.silenced_until) == ("u0alice001", LATER + 4 * HOUR)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(Stage.NOT, Stage.NOT), (Stage.MENTIONED, Stage.NOT), (Stage.PASSED_ON, Stage.PASSED_ON)],
+)
+def test_whoever_ends_a_silence_has_seen_it_and_is_rung_for_no_sooner_than_of_a_new_one(
+    before: Stage, after: Stage
+) -> None:
+    silenced = replace(SILENCED, escalated=before)
+    ended = decide(click(Button.UNSILENCE), silenced, SILENCE, LATER, ()).incident
+    assert ended is not None
+    assert (ended.alarmed_at, ended.escalated) == (LATER, after)
 
 
 @pytest.mark.parametrize("button", Button)

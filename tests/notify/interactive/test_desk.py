@@ -228,6 +228,17 @@ def test_a_digest_is_silenced_as_a_whole_and_by_nothing_more() -> None:
         assert {one.silence_id for one in at.incidents.all()} == {""}
 
 
+def test_a_longer_silence_of_its_own_outlives_that_of_the_digest_and_is_shown() -> None:
+    own = {"silence_id": "own", "silenced_by": "bob", "silenced_until": LATER + 4 * HOUR}
+    with stage(*digest_of(incident(queue("a:1"), **own), incident(queue("b:1")))) as at:
+        for number, button in enumerate((Button.SILENCE_1H, Button.UNSILENCE)):
+            at.clicked(click(button, action_ts=f"{number}.0"))
+            found = at.incidents.find("m0")
+            assert found is not None
+            assert (found.silence_id, found.silenced_by, found.silenced_until) == ("own", "bob", LATER + 4 * HOUR)
+        assert at.outcomes == [Outcome.SILENCED, Outcome.UNSILENCED]
+
+
 def test_what_has_nothing_in_common_cannot_be_silenced_together() -> None:
     nameless = Alert(Labels.of(job="x"), EMPTY, NOW)
     with stage(*digest_of(incident(nameless), incident(queue("b:1")))) as at:

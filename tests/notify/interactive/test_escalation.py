@@ -43,6 +43,12 @@ def timeline(escalation: Escalation, start: Incident, silence: Silence | None = 
         pytest.param(resolved(), ESCALATION, None, "......", id="resolved"),
         pytest.param(incident(silence_id="s1"), ESCALATION, SILENCE, "......", id="silenced"),
         pytest.param(incident(silence_id="s1"), ESCALATION, None, "u.m.p.", id="its-silence-has-ended"),
+        pytest.param(
+            incident(silence_id="s1", escalated=Stage.MENTIONED), ESCALATION, None, "u.m.p.", id="it-begins-anew"
+        ),
+        pytest.param(
+            incident(silence_id="s1", escalated=Stage.PASSED_ON), ESCALATION, None, "u.....", id="the-receiver-knows"
+        ),
         pytest.param(incident(escalated=Stage.MENTIONED), ESCALATION, None, "....p.", id="after-a-restart"),
         pytest.param(incident(escalated=Stage.PASSED_ON), ESCALATION, None, "......", id="all-is-done"),
         pytest.param(resolved(escalated=Stage.PASSED_ON), ESCALATION, None, "r.....", id="the-receiver-hears-the-end"),

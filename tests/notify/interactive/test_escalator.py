@@ -45,7 +45,7 @@ def test_each_step_is_done_once() -> None:
     assert ([one.escalated for one in touched], passed) == ([Stage.MENTIONED], [])
     for _ in range(3):
         escalator.look(AT)
-    assert [one.escalated for one in passed] == [Stage.MENTIONED]
+    assert [(one.escalated, one.passed_to) for one in passed] == [(Stage.PASSED_ON, "second")]
     assert [one.escalated for one in incidents.all()] == [Stage.PASSED_ON]
 
 
