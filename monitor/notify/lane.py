@@ -108,7 +108,7 @@ class Lane:
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: what waits, waits no longer and no shorter for it."""
         with self.changed:
-            self._change(lambda one: replace(one, not_before=one.not_before + by, since=one.since + by))
+            self._change(lambda one: one.shifted(by))
             self._detour.shift(by)
             self._rest.shift(by)
             self._moved += by
@@ -260,6 +260,13 @@ class Lane:
             if self._successor is not None:
                 self._successor.release(key)
             self.changed.notify()
+
+    def revive(self, letter: Letter) -> None:
+        """Take a letter that was given up, before all that wait; one that was overtaken since has nothing to say."""
+        if self._teller.is_overtaken(letter):
+            self._ledger.settle(letter.id)
+        else:
+            self.put_first(letter)
 
     def put_first(self, letter: Letter) -> None:
         """Take a letter that is older than all that wait here."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.notification import NotifyError, Reason
-from monitor.model.instant import Instant
+from monitor.model.instant import Duration, Instant
 from monitor.notify.severity import LEAST_URGENT, urgency
 
 
@@ -50,6 +50,11 @@ class Letter:
             return self
         told = replace(self.delivery.notification, reason=older.delivery.notification.reason)
         return replace(self, delivery=replace(self.delivery, notification=told), diverted=older.diverted)
+
+    def shifted(self, by: Duration) -> "Letter":
+        """Return the letter with all its dates moved, those of what it tells among them."""
+        delivery = replace(self.delivery, notification=self.delivery.notification.shifted(by))
+        return replace(self, delivery=delivery, not_before=self.not_before + by, since=self.since + by)
 
     @property
     def urgency(self) -> int:

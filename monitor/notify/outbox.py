@@ -56,9 +56,9 @@ class Outbox:
         lane.put(Letter(delivery, now, attempts, delivery.notification.now, diverted=diverted))
 
     def put_again(self, delivery: Delivery, now: Instant) -> None:
-        """Take a delivery that was given up, before all that wait; its integration is there."""
+        """Take a delivery that was given up; its integration is there."""
         letter = Letter(delivery, now, since=delivery.notification.now, diverted=True)
-        self._lanes[delivery.integration].put_first(letter)
+        self._lanes[delivery.integration].revive(letter)
 
     def has(self, integration: str) -> bool:
         """Say whether there is somebody to be told."""
@@ -127,8 +127,9 @@ class Outbox:
 
     def _divert(self, to: Sequence[Integration], letter: Letter, why: str, now: Instant) -> None:
         made = tuple(copies(letter.delivery, to, why))
-        told = {"integration": letter.delivery.integration, "to": ", ".join(one.integration for one in made)}
-        log.warning("told the fallback", extra=told | {"group": letter.group_key, "reason": why})
+        if made:
+            told = {"integration": letter.delivery.integration, "to": ", ".join(one.integration for one in made)}
+            log.warning("told the fallback", extra=told | {"group": letter.group_key, "reason": why})
         self._ledger.divert(letter.delivery, made, now)
         for one in made:
             self.put(one, now)

@@ -27,6 +27,10 @@ class Editor(Protocol):
         """Say whether people have been told of it, although there is more to do."""
         ...
 
+    def has_overtaken(self, notification: Notification) -> bool:
+        """Say whether its group has been heard of since, so that it would bring back what is over."""
+        ...
+
     def notify_among(self, notification: Notification, waiting: Sequence[Notification]) -> bool:
         """
         Deliver it, and whatever of `waiting` is told by the same message; raises NotifyError, and nothing else.
@@ -59,6 +63,10 @@ class Teller:
         if self._editor is None:
             return True
         return letter.is_news and not self._editor.has_told(letter.delivery.notification)
+
+    def is_overtaken(self, letter: Letter) -> bool:
+        """Say whether a letter that was given up has nothing to say any more."""
+        return self._editor is not None and self._editor.has_overtaken(letter.delivery.notification)
 
     def tell(self, letter: Letter, waiting: Sequence[Notification]) -> tuple[NotifyError | None, bool]:
         """Return what went wrong, and whether no other attempt is needed."""

@@ -15,6 +15,7 @@ from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import EMPTY, Labels
 from monitor.notify.console import ConsoleNotifier
 from monitor.notify.fallback import copies
+from monitor.notify.interactive.nudge import nudge
 from monitor.notify.letter import DeadLetter
 from monitor.notify.outbox import Outbox
 from monitor.notify.pagerduty import event
@@ -289,6 +290,16 @@ def test_every_receiver_is_shown_that_it_stands_in_for_another(show: Callable[[N
     (copy,) = copies(letter("a", 0), [Integration(PAGER, send_resolved=True)], "Slack refused: token_revoked")
     assert "oncall/slack[0] cannot be told: Slack refused: token_revoked" in show(copy.notification)
     assert "allback" not in show(letter("a", 0).notification)
+
+
+def test_what_has_nothing_to_say_to_others_is_not_logged_as_told_to_them(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage(Place(DEAD_TOKEN))
+    stage.put("a", 0)
+    caplog.clear()
+    answered = Delivery(SLACK, nudge(letter("a", 0).notification))
+    stage.outbox.put(answered, MINUTE)
+    stage.outbox.deliver_due(MINUTE)
+    assert (stage.pager.heard(), caplog.messages) == (["a+"], [])
 
 
 def test_copies_have_ids_of_their_own_that_are_always_the_same() -> None:

@@ -309,3 +309,13 @@ def test_a_clock_that_is_set_back_during_an_attempt_does_not_delay_the_next(erro
     one.put(Letter(delivery(), HOUR))
     assert one.deliver_due(HOUR)
     assert one.next_due() == wait
+
+
+def test_what_waits_moves_with_the_clock_and_so_does_what_it_tells() -> None:
+    one, _ = lane(FakeNotifier())
+    one.put(delivery(at=HOUR, ended=True), HOUR)
+    one.shift(-HOUR)
+    (letters,) = one.letters().values()
+    told = letters[0].delivery.notification
+    assert (letters[0].not_before, letters[0].since, told.now) == (0, 0, 0)
+    assert told.is_resolved

@@ -77,6 +77,13 @@ class SlackBot:
         digest = self._digests.of(incident)
         return incident.stands or (digest is not None and digest.stands and not digest.owed)
 
+    def has_overtaken(self, notification: Notification) -> bool:
+        """Say whether its incident was told something newer; one that is forgotten was."""
+        if nudged(notification) is not None:
+            return False
+        incident = self._incidents.get((self._name, notification.group_key))
+        return incident is None or incident.told.id != notification.id
+
     def ready_at(self, notification: Notification) -> Instant:
         """Return when Slack wants to hear of it: budgets allow it, and the message has not just been edited."""
         return self._readiness.ready_at(notification)

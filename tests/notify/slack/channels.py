@@ -12,6 +12,7 @@ from monitor.model.labels import EMPTY
 from monitor.notify.letter import Attempt
 from monitor.notify.outbox import Outbox
 from monitor.notify.slack.incident import Incident, Policy
+from monitor.notify.slack.incidents import Incidents
 from monitor.notify.slack.workspace import Workspace
 from tests.notify.samples import NOW
 from tests.notify.slack.bots import NAME, PATIENCE, bot_of
@@ -28,9 +29,10 @@ class Line:
     timeout: Duration = PATIENCE
     clock: VirtualClock = field(default_factory=lambda: VirtualClock(NOW))
     attempts: list[Attempt] = field(default_factory=list)
+    incidents: Incidents = field(default_factory=Incidents)
 
     def __post_init__(self) -> None:
-        self.workspace = Workspace(self.clock.now)
+        self.workspace = Workspace(self.clock.now, self.incidents)
         self.stub.workspace.seconds = lambda: to_seconds(self.clock.at)
         # What comes too often is refused, and the judge hears of it.
         self.stub.workspace.rates.enforced = True

@@ -1,7 +1,7 @@
 """Slack refuses until somebody mends something: nobody is left without the news, and nobody gets it twice."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from tests.notify.samples import NOW, ended, note, queue
 from tests.notify.slack.bots import NAME, bot_of
 from tests.notify.slack.channels import Line, headers
 from tests.slackstub.faults import Answer, SlackError, rate_limited
-from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN, Channel
 
@@ -39,18 +38,6 @@ class Pager:
 
     def notify(self, notification: Notification) -> None:
         self.told.append((self.line.clock.at, notification))
-
-
-@pytest.fixture
-def stub() -> Iterator[SlackStub]:
-    with SlackStub() as running:
-        yield running
-        assert_invariants(running)
-
-
-@pytest.fixture
-def line(stub: SlackStub) -> Line:
-    return Line(stub)
 
 
 def with_pager(line: Line) -> Pager:
@@ -204,3 +191,25 @@ def test_of_a_webhook_the_word_ok_alone_counts(stub: SlackStub, answer: Answer, 
     assert (errors == [None], outbox.waiting()["w/slack[0]"]) == (sent, 0 if sent else 1)
     outbox.deliver_due(NOW + MINUTE)
     assert len(stub.messages) == (0 if sent else 1)
+
+
+def test_a_letter_that_was_given_up_is_told_again_unless_there_was_news_of_its_group_since(
+    stub: SlackStub, line: Line
+) -> None:
+    stub.fail_next(*[SlackError("invalid_blocks")] * 3, method=POST)
+    refused = Delivery(NAME, line.tell(A))
+    line.pass_time(MINUTE)
+    assert (line.roots, [str(one.error) for one in line.attempts]) == ([], ["Slack refused: invalid_blocks"])
+    line.outbox.put_again(refused, line.clock.at)
+    line.pass_time(MINUTE)
+    line.tell(ended(A, line.clock.at))
+    line.pass_time(MINUTE)
+    for _ in range(2):
+        line.outbox.put_again(refused, line.clock.at)
+        line.pass_time(MINUTE)
+        (header,) = headers(line.roots)
+        assert header.startswith("✅ RESOLVED")
+        assert (len(line.replies), line.outbox.waiting()) == (1, {NAME: 0})
+        # Forgotten, which only happens days after the last news.
+        line.workspace.incidents.expire(line.clock.at)
+    assert line.workspace.incidents.all() == []

@@ -1,6 +1,5 @@
 """A message whose group is no more, since the routes were changed, does not stay red for ever."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -16,7 +15,6 @@ from monitor.notify.slack.regrouping import close_strays
 from tests.notify.samples import queue
 from tests.notify.slack.bots import NAME
 from tests.notify.slack.channels import Line
-from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
 
 A = queue("a:1")
@@ -28,13 +26,6 @@ RECEIVERS = {"oncall": [Integration(NAME, send_resolved=True)], "other": [Integr
 
 def key(route: Route) -> str:
     return group_key(route, route.group_labels(A.labels))
-
-
-@pytest.fixture
-def stub() -> Iterator[SlackStub]:
-    with SlackStub() as running:
-        yield running
-        assert_invariants(running)
 
 
 def reloaded(line: Line, route: Route, receivers: dict[str, list[Integration]] | None = None) -> list[Incident]:

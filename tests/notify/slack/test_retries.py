@@ -1,7 +1,6 @@
 """Slack asks for rest, breaks off, answers nonsense or comes late: one message in the end, and never a hurry."""
 
 import logging
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -10,24 +9,11 @@ from monitor.model.instant import MINUTE, SECOND
 from tests.notify.samples import queue
 from tests.notify.slack.channels import Line
 from tests.slackstub.faults import Answer, Close, Fault, Late, SlackError, rate_limited, redirect
-from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import TOKEN
 
 A = queue("a:1")
 POST = "chat.postMessage"
-
-
-@pytest.fixture
-def stub() -> Iterator[SlackStub]:
-    with SlackStub() as running:
-        yield running
-        assert_invariants(running)
-
-
-@pytest.fixture
-def line(stub: SlackStub) -> Line:
-    return Line(stub)
 
 
 def test_seven_seconds_are_seven_seconds_for_this_method_and_none_for_another(stub: SlackStub, line: Line) -> None:
