@@ -58,8 +58,11 @@ class EngineChanges:
         def read(name: str) -> Matrix:
             return self._range(f"{name}{{{matchers}}}", at)
 
+        def sampled(name: str) -> Matrix:
+            return self._range(f"timestamp({name}{{{matchers}}})", at)
+
         try:
-            return list(_changes(read))
+            return list(_changes(read, sampled))
         except PromqlError as err:
             # A message without them is better than none.
             log.warning("changes not read", extra={"reason": str(err)})
@@ -70,11 +73,12 @@ class EngineChanges:
         return value if isinstance(value, Matrix) else Matrix(())
 
 
-def _changes(read: Callable[[str], Matrix]) -> Iterator[Change]:
-    yield from _replaced(read(_VERSION), partial(_words, "version", "version"))
-    yield from _replaced(read(_RUNNING), partial(_words, "model", _MODEL))
+def _changes(read: Callable[[str], Matrix], sampled: Callable[[str], Matrix]) -> Iterator[Change]:
+    """Yield what changed; `read` returns the values of a name, `sampled` when they were taken."""
+    yield from _replaced(sampled(_VERSION), partial(_words, "version", "version"))
+    yield from _replaced(sampled(_RUNNING), partial(_words, "model", _MODEL))
     for name in _CONFIGS:
-        yield from _replaced(read(name), _configured)
+        yield from _replaced(sampled(name), _configured)
     for series in read(_STARTED):
         points = pairwise(zip(series.times, series.values, strict=True))
         moved = [at for (_, before), (at, after) in points if before != after]
@@ -83,10 +87,14 @@ def _changes(read: Callable[[str], Matrix]) -> Iterator[Change]:
 
 
 def _replaced(found: Matrix, words: Callable[[Labels, Labels], str]) -> Iterator[Change]:
-    """Yield the series that began later than another one of the same quantity, as what they have in another way."""
+    """
+    Yield the series that took the place of another one of the same quantity, as what they have in another way.
+
+    `found` holds when each of them was sampled: one that goes on beside a newer one was not replaced.
+    """
     ordered: Sequence[Series] = sorted(found, key=lambda series: series.times[0])
     for old, new in pairwise(ordered):
-        text = words(old.labels, new.labels) if new.times[0] > old.times[0] else ""
+        text = words(old.labels, new.labels) if old.values[-1] < new.values[0] else ""
         if text:
             yield Change(new.times[0], text)
 

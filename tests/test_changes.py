@@ -69,6 +69,15 @@ def test_what_is_the_same_old_or_another_servers_is_no_change() -> None:
     assert before(upgrade, alert=EMPTY) == []
 
 
+def test_a_model_that_is_served_beside_another_one_replaces_none() -> None:
+    held = window(info(RUNNING, {"model_name": "llama"}, {"model_name": "llama"}))
+    beside = held.block(("beside",))
+    column = beside.column(Labels.of({"__name__": RUNNING, **PLACE, "model_name": "qwen"}))
+    for at in range(CHANGE, NOW + 1, 15 * SECOND):
+        beside.append(at, [column], [1.0])
+    assert EngineChanges(Engine(held)).before(ALERT, NOW) == []
+
+
 def test_a_look_that_costs_too_much_says_nothing() -> None:
     held = window(info(VERSION, {"version": "0.10.0"}, {"version": "0.11.0"}))
     assert EngineChanges(Engine(held, limits=Limits(samples=3))).before(ALERT, NOW) == []

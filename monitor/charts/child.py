@@ -65,8 +65,8 @@ class Child:
         late = threading.Event()
         timer = threading.Timer(self._seconds, _end, (process, late))
         timer.daemon = True
-        timer.start()
         try:
+            timer.start()
             picture = _exchanged(process, body)
         finally:
             timer.cancel()

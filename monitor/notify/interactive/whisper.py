@@ -1,5 +1,6 @@
 """Tells one person something that nobody else needs to see; what cannot be told at once is dropped and counted."""
 
+import contextlib
 import logging
 import queue
 import threading
@@ -41,11 +42,11 @@ class Whisperer:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after what is under way; nobody waits for it."""
-        try:
-            self._waiting.put_nowait(None)
-        except queue.Full:
-            self._apis = {}
+        """End after what is under way; nobody waits for it, and for nothing else."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._waiting.get_nowait()
+        self._waiting.put_nowait(None)
 
     def tell(self, whisper: Whisper) -> None:
         try:

@@ -1,5 +1,6 @@
 """One person is told once; a Slack that fails or hangs is counted, and holds nobody up."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -54,3 +55,14 @@ def test_while_slack_hangs_nobody_who_tells_waits_and_what_is_too_much_is_droppe
     telling.stop()
     assert monotonic_seconds() - began < 0.5
     assert 40 <= failed.count("full") <= 50
+
+
+def test_a_whisperer_that_has_too_much_to_say_ends_all_the_same(stub: SlackStub) -> None:
+    telling = Whisperer({"bot": WebApi(Secret(TOKEN), stub.base_url)}, lambda _: None)
+    for number in range(100):
+        telling.tell(Whisper("bot", CHANNEL, "U0ALICE001", str(number)))
+    telling.stop()
+    before = set(threading.enumerate())
+    telling.start()
+    until(lambda: set(threading.enumerate()) <= before, within=5)
+    assert stub.workspace.whispers == []
