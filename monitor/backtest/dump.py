@@ -8,7 +8,8 @@ the time in milliseconds. Both tell a staleness marker as NaN, so NaN is taken f
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from math import isnan
 from operator import methodcaller
 from pathlib import Path
 from typing import IO
@@ -19,7 +20,7 @@ from monitor.model.instant import Duration, Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.sample import STALE
 
-_BLOCK = 4 * 1024 * 1024
+_BLOCK = 1024 * 1024
 # Whoever writes one series behind the other has its samples together, else they are collected for so long.
 _MOST_WAITING = 4_000_000
 _MOST_TIMES = 2_000_000
@@ -133,11 +134,12 @@ class _Reader:
 
     def _take(self, labels: Labels, tokens: list[bytes]) -> None:
         try:
-            values = array("d", map(float, tokens[0::2]))
+            values = array("d", list(map(float, tokens[0::2])))
             times = array("q", self._instants(tokens[1::2]))
         except ValueError as err:
             raise self._error("no number where one must be") from err
-        if sum(values) != sum(values):
+        # NaN is all that a sum cannot hide.
+        if isnan(sum(values)):
             values = array("d", [STALE if value != value else value for value in values])  # noqa: PLR0124 - NaN
         known = self._waiting.get(labels)
         if known is None:
@@ -149,10 +151,10 @@ class _Reader:
         if self._held > _MOST_WAITING:
             self._spill()
 
-    def _instants(self, texts: list[bytes]) -> Iterator[Instant]:
+    def _instants(self, texts: list[bytes]) -> list[Instant]:
         known = self._times
         try:
-            return iter([known[text] for text in texts])
+            return [known[text] for text in texts]
         except KeyError:
             if len(known) > _MOST_TIMES:
                 known.clear()
@@ -161,7 +163,7 @@ class _Reader:
                 if text not in known:
                     # Cut off as Prometheus does it.
                     known[text] = int(text) if self._in_milliseconds else int(float(text) * scale)
-            return iter([known[text] for text in texts])
+            return [known[text] for text in texts]
 
     def _spill(self) -> None:
         for labels, (times, values) in self._waiting.items():

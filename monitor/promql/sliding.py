@@ -9,7 +9,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import accumulate, islice
-from math import floor, frexp, isfinite
+from math import floor, frexp, isfinite, isnan
 from operator import ge, gt, le, ne
 
 Spans = Sequence[tuple[int, int]]
@@ -34,7 +34,7 @@ def counts(_: Sequence[float], spans: Spans) -> list[Value]:
 
 def changes(values: Sequence[float], spans: Spans) -> list[Value] | None:
     """Return how often the value changes in each range; None when there is a NaN, or infinities on both sides."""
-    return None if sum(values) != sum(values) else _between(values, spans, ne)
+    return None if isnan(sum(values)) else _between(values, spans, ne)
 
 
 def resets(values: Sequence[float], spans: Spans) -> list[Value]:
@@ -118,14 +118,14 @@ def _whole(value: float) -> int:
 
 def short_greatest(values: Sequence[float], spans: Spans) -> list[Value] | None:
     """Return the greatest of each range, for short ones; None when there is a NaN, or infinities on both sides."""
-    if are_long(spans) or sum(values) != sum(values):
+    if are_long(spans) or isnan(sum(values)):
         return None
     return [max(values[start:end]) if start < end else None for start, end in spans]
 
 
 def short_least(values: Sequence[float], spans: Spans) -> list[Value] | None:
     """Return the least of each range; None as for the greatest."""
-    if are_long(spans) or sum(values) != sum(values):
+    if are_long(spans) or isnan(sum(values)):
         return None
     return [min(values[start:end]) if start < end else None for start, end in spans]
 

@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from math import isnan
 from operator import lt
 
 from monitor.model.instant import Duration, Instant
@@ -100,7 +101,7 @@ class Column:
         `last` is its value before, if it is live.
         """
         # A sum is the quickest way to see that there is no NaN, and so no marker.
-        if sum(some) != sum(some):
+        if isnan(sum(some)):
             return self._extend_with_gaps(row, some, last)
         if not self.live:
             self.resume(row, some[0])

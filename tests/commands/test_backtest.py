@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from monitor.cli import cli
+from tests.backtest.histories import OVERLOAD
 
 RULES = """\
 groups:
@@ -105,6 +106,17 @@ receivers: [{{name: nobody}}, {{name: team, webhook_configs: [{{url: "http://127
     (outcome,) = json.loads(text)["outcomes"]
     assert outcome["messages"] == {}
     assert len(outcome["fired"][0]["episodes"]) == 2
+
+
+def test_the_shipped_rules_with_other_thresholds(tmp_path: Path) -> None:
+    values = tmp_path / "mine.yaml"
+    values.write_text("alerts: {VLLMOverloaded: {enabled: false}}\n")
+    code, text = told("--json", "--interval", "5s", "--recording", str(OVERLOAD), "--values", str(values))
+    assert code == 0, text
+    (outcome,) = json.loads(text)["outcomes"]
+    names = {one["labels"]["alertname"] for one in outcome["fired"]} | outcome["quiet"].keys()
+    assert "VLLMKVCacheFull" in names
+    assert "VLLMOverloaded" not in names
 
 
 @pytest.mark.parametrize(
