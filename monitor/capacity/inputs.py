@@ -96,7 +96,8 @@ def as_plain(inputs: Inputs) -> dict[str, Any]:
 def _lengths(inputs: Inputs) -> Iterator[tuple[str, float]]:
     """Yield the lengths whose share of the cache matters."""
     longest = inputs.max_model_len or inf
-    yield "the limit", min(inputs.limit, longest)
+    if inputs.limit < longest:
+        yield "the limit", inputs.limit
     high = inputs.quantile(_QUANTILES["p99"])
     if high is not None and isfinite(high.high):
         yield "p99, at most", high.high
