@@ -3,7 +3,7 @@
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from monitor.backtest.source import COUNTER_ENDINGS, UP, Samples, Source
 from monitor.model.instant import Duration, Instant
@@ -31,6 +31,11 @@ class SeriesFeed:
         self._read_until = self._fed_until = after
         self._waiting: list[Samples] = []
         self._own: dict[Labels, bool] = {}
+        self._left_out: Collection[str] = ()
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """Never write series of these names."""
+        self._left_out = names
 
     def feed(self, until: Instant) -> None:
         """Write everything up to `until`."""
@@ -47,7 +52,7 @@ class SeriesFeed:
         targets: defaultdict[TargetKey, list[Samples]] = defaultdict(list)
         for one in self._waiting:
             part = _part(one, after, until)
-            if part.times:
+            if part.times and one.labels.name not in self._left_out:
                 targets[one.labels.value(JOB), one.labels.value(INSTANCE)].append(part)
         for key, series in targets.items():
             self._write_target(key, series)

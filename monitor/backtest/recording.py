@@ -7,7 +7,7 @@ the last two may be missing. The server is scraped again, by the daemon's own sc
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -95,6 +95,9 @@ class RecordingFeed:
         self, window: Window, paths: Sequence[Path], wanted: frozenset[str] | None, interval: Duration
     ) -> None:
         self._servers = [RecordedServer(window, path, wanted, interval) for path in paths]
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """No page has what rules record."""
 
     def feed(self, until: Instant) -> None:
         """Scrape whatever is due up to `until`."""

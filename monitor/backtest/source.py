@@ -1,7 +1,7 @@
 """Where a history comes from, as far as a backtest needs to know."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -57,6 +57,10 @@ class Source(Protocol):
 
 class Feed(Protocol):
     """A history on its way into the window."""
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """Never write series of these names: rules write them."""
+        ...
 
     def feed(self, until: Instant) -> None:
         """Write everything up to `until` that is not written yet. Raises SourceError."""

@@ -26,6 +26,7 @@ from monitor.model.labels import EMPTY
 from monitor.notify.slack.workspace import Workspace
 from monitor.promql import Engine
 from monitor.receivers import receivers_of
+from monitor.rules.alerting_rule import ALERTS, ALERTS_FOR_STATE
 from monitor.rules.context import Context
 from monitor.rules.manager import Manager
 from monitor.rules.spec import AlertingRule, RuleGroup
@@ -63,15 +64,14 @@ def play(config: Config, history: History, period: Period, watcher: Watcher, *, 
     Raises DocumentError for rule files that are wrong, and SourceError.
     """
     specs = tuple(_without_texts(spec) for spec in rule_groups(config))
-    stage, names = _stage(config, specs, period), _read_names(specs)
-    if not by_slots:
-        try:
-            player = Columnar(stage, history.feed(stage.window, names, period, by_slots=False))
-        except NoOrderError as err:
-            return replace(play(config, history, period, watcher, by_slots=True), slow=str(err))
-        _through(player.play, stage, period, watcher)
-    else:
-        _through(BySlots(stage, history.feed(stage.window, names, period, by_slots=True)).play, stage, period, watcher)
+    stage = _stage(config, specs, period)
+    feed = history.feed(stage.window, _read_names(specs), period, by_slots=by_slots)
+    feed.leave_out(_recorded_names(specs) | {ALERTS, ALERTS_FOR_STATE})
+    try:
+        player = BySlots(stage, feed) if by_slots else Columnar(stage, feed)
+    except NoOrderError as err:
+        return replace(play(config, history, period, watcher, by_slots=True), slow=str(err))
+    _through(player.play, stage, period, watcher)
     return Played(stage.outcome(Outcome(period.start, period.end, period.interval)))
 
 
@@ -115,8 +115,11 @@ def names_of(config: Config) -> frozenset[str] | None:
 
 def _read_names(specs: Sequence[RuleGroup]) -> frozenset[str] | None:
     names = wanted_names(_expressions(specs))
-    recorded = {rule.name for spec in specs for rule in spec.rules if not isinstance(rule, AlertingRule)}
-    return None if names is None else names - recorded | {UP}
+    return None if names is None else names - _recorded_names(specs) | {UP}
+
+
+def _recorded_names(specs: Iterable[RuleGroup]) -> set[str]:
+    return {rule.name for spec in specs for rule in spec.rules if not isinstance(rule, AlertingRule)}
 
 
 def _expressions(specs: Iterable[RuleGroup]) -> list[str]:

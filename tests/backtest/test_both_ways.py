@@ -1,11 +1,13 @@
 """A day at a time comes to what the pipeline comes to instant by instant."""
 
+from array import array
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from monitor.backtest.source import Samples
 from monitor.commands.backtesting import Played, play
 from monitor.config.config import Config
 from monitor.model.instant import Instant
@@ -102,6 +104,20 @@ def test_rules_that_read_themselves_are_evaluated_instant_by_instant(tmp_path: P
     assert "read each other or themselves" in quick.slow
     (alert,) = quick.outcome.fired
     assert (alert.first - history.period.start) // 15_000 == 20
+
+
+def test_what_rules_record_is_not_taken_from_the_history(tmp_path: Path) -> None:
+    """Not even where everything is read: a Prometheus holds what it recorded itself."""
+    history = troubled(_RECORDED, Random(1), 20, 15_000)  # noqa: S311 - it must be repeatable
+    (up,) = [one for one in history.series if one.labels.name == "up" and one.labels.value("instance") == "server-0"]
+    old = Samples(up.labels.with_(__name__="mine"), up.times, array("d", [7.0] * len(up.times)))
+    rules = """groups: [{name: g, rules: [
+        {record: mine, expr: "up + 1"},
+        {alert: Old, expr: '{__name__=~"m.ne"} == 7'},
+        {alert: New, expr: "mine == 2"}]}]"""
+    quick, slow = _both(_with_rules(tmp_path, rules), replace(history, series=[*history.series, old]))
+    assert {one.name for one in quick.outcome.fired} == {"New"}
+    assert quick.outcome == slow.outcome
 
 
 def _with_rules(folder: Path, text: str) -> Config:
