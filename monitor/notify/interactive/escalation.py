@@ -99,7 +99,7 @@ def ringing(incident: Incident, others: int, now: Instant, escalation: Escalatio
     text = f"{mention(escalation.mention)} not acknowledged for {lasted(now - incident.alarmed_at)}"
     if others:
         text += f", and {others} other incident{'s' if others > 1 else ''}"
-    reply = Reply(f"{incident.id}/escalate/{incident.alarmed_at}", text, broadcast=True)
+    reply = Reply(f"{incident.id}/escalate/{incident.alarmed_at}", text, broadcast=True, calls=True)
     return owing(incident, (reply,))
 
 

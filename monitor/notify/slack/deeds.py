@@ -78,7 +78,7 @@ class Deeds:
         place = self._try(incident, lambda: self._drafts.send(incident, post_it))
         now = self._workspace.now()
         # What is owed since has yet to be said, by whoever owes it; a digest shows the worst alone.
-        said = [PostRoot()] if is_digest(incident) else incident.owed
+        said = [PostRoot()] if is_digest(incident) else _without(incident.calls, incident.owed)
         self._change(
             incident, lambda one: replace(_at(one, place), edited_at=now, owed=(*_without(said, one.owed), *rest))
         )

@@ -152,7 +152,7 @@ class Digests:
     def _member(self, told: Notification, digest: str) -> Incident:
         incident, actions = advance(self._integration, self._incident(told), told, self._policy)
         if not incident.stands:
-            return replace(incident, digest=digest, owed=(PostRoot(),) if incident.is_open else ())
+            return replace(incident, digest=digest, owed=(PostRoot(), *incident.calls) if incident.is_open else ())
         # That it is over is said by the digest, and by its message.
         said = [action for action in actions if incident.is_open or not isinstance(action, Reply)]
         return owing(replace(incident, digest=digest), said)

@@ -38,11 +38,16 @@ class UpdateRoot:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Say something in the thread, and with `broadcast` in the channel too; `id` is stamped on it."""
+    """
+    Say something in the thread, and with `broadcast` in the channel too; `id` is stamped on it.
+
+    `calls`: it rings for somebody, which no message that says how things stand takes off it.
+    """
 
     id: str
     text: str
     broadcast: bool = False
+    calls: bool = False
 
 
 Action = PostRoot | UpdateRoot | Reply
@@ -109,6 +114,12 @@ class Incident:
     @property
     def is_open(self) -> bool:
         return self.resolved_at is None
+
+    @property
+    def calls(self) -> tuple[Action, ...]:
+        """What is owed to whoever has yet to answer."""
+        waits = self.is_open and self.acked_at is None
+        return tuple(action for action in self.owed if waits and isinstance(action, Reply) and action.calls)
 
     def shifted(self, by: Duration) -> "Incident":
         """Return the incident with all its dates moved."""

@@ -9,6 +9,7 @@ from monitor.dispatch.dispatcher import Delivery
 from monitor.model.instant import MINUTE
 from monitor.notify.interactive.click import Button
 from monitor.notify.interactive.decide import decide
+from monitor.notify.interactive.escalation import Escalation, ringing
 from monitor.notify.interactive.nudge import nudge
 from monitor.notify.slack.incident import Policy
 from tests.notify.interactive.given import BOB, click
@@ -98,6 +99,25 @@ def test_many_clicks_at_once_are_no_flood_of_incidents(line: Line) -> None:
     assert len(line.roots) == len(groups) + 1
     assert {incident.group_key for incident in line.workspace.incidents.all()} == {*groups, "new"}
     assert sum("acknowledged by" in str(root.payload) for root in line.roots) == len(groups)
+
+
+@pytest.mark.parametrize(("answered", "rings"), [(False, 1), (True, 0)])
+def test_who_is_rung_for_while_slack_is_away_is_rung_for_when_it_is_back_unless_somebody_answered(
+    *, answered: bool, rings: int
+) -> None:
+    with SlackStub() as stub:
+        line = Line(stub)
+        stub.fail_next(*[Answer(503)] * 8)
+        line.tell(queue("a:1"))
+        line.pass_time(MINUTE)
+        assert line.roots == []
+        called = ringing(line.incident(), 0, line.clock.at, Escalation(MINUTE, BOB))
+        line.workspace.incidents.put(replace(called, acked_at=line.clock.at if answered else None))
+        line.outbox.put(Delivery(NAME, nudge(called.told)), line.clock.at)
+        line.pass_time(10 * MINUTE)
+        assert len(line.roots) == 1
+        assert [reply.text for reply in line.replies] == [f"<@{BOB}> not acknowledged for 1m"] * rings
+        assert_invariants(stub, allowed_mentions=[f"@{BOB}"])
 
 
 def test_a_silenced_incident_can_be_unsilenced_even_when_it_is_over(line: Line) -> None:

@@ -79,7 +79,7 @@ def test_without_escalation_a_silence_that_ended_is_noticed_all_the_same() -> No
 def test_the_mention_rings_for_whom_the_configuration_names() -> None:
     (reply,) = ringing(incident(), 0, NOW + 12 * MINUTE, ESCALATION).owed
     text = "<!subteam^S0ONCALL01> not acknowledged for 12m"
-    assert reply == Reply(f"abc123/escalate/{NOW}", text, broadcast=True)
+    assert reply == Reply(f"abc123/escalate/{NOW}", text, broadcast=True, calls=True)
 
 
 def test_one_mention_stands_for_many_in_the_thread_of_the_worst() -> None:
