@@ -101,9 +101,9 @@ def pagerduty_text(notification: Notification) -> str:
 
 
 def console_text(notification: Notification) -> str:
-    console = Console(file=StringIO(), width=200)
-    ConsoleNotifier(console).notify(notification)
-    return str(console.file.getvalue())  # type: ignore[attr-defined]  # the file that was given
+    printed = StringIO()
+    ConsoleNotifier(Console(file=printed, width=200)).notify(notification)
+    return printed.getvalue()
 
 
 def slack_text(notification: Notification) -> str:

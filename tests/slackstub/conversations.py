@@ -38,7 +38,8 @@ def replies(workspace: Workspace, call: Call) -> Payload:
     found = [
         _shown(posted, with_metadata=with_metadata)
         for posted in workspace.messages
-        if posted.channel == channel.id and root in (posted.ts, posted.thread_ts)
+        if posted.channel == channel.id
+        and (posted.ts == root or (posted.thread_ts == root and workspace.seconds() - posted.at >= workspace.lag))
     ]
     start, limit = int(call.payload.get("cursor") or 0), min(int(call.payload.get("limit", 100)), _MOST)
     rest = len(found) > start + limit

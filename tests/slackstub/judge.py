@@ -26,9 +26,9 @@ def assert_invariants(
     """
     Fail when something stands there that must not, or came in a way that Slack does not want.
 
-    That is: a message twice (two have one `id` in their metadata), two messages of an incident of which neither took
-    the place of the other, a mention or a link that is not allowed, an entity that is cut, a message or a file's text
-    that Slack would not take, messages that came too fast, a method that was called too often, or a secret in `logs`.
+    That is: a message twice (two have one `id` in their metadata), a mention or a link that is not allowed, an entity
+    that is cut, a message or a file's text that Slack would not take, messages that came too fast, a method that was
+    called too often, or a secret in `logs`.
     Whose clock is not that of the stub cannot know what is too fast: not `in_real_time`.
     """
     messages = stub.messages
