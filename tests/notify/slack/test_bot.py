@@ -33,18 +33,6 @@ def test_an_incident_from_its_first_word_to_its_last_is_one_message(line: Line) 
     assert {reply.thread_ts for reply in line.replies} == {root.ts}
 
 
-def test_what_changes_often_is_edited_seldom_and_ends_with_the_newest(line: Line) -> None:
-    line.tell(queue("a:1", 1.0))
-    line.pass_time()
-    for value in range(30):
-        line.tell(queue("a:1", float(value)))
-        line.pass_time(2 * SECOND)
-    line.pass_time(10 * SECOND)
-    assert len(line.roots) == 1
-    assert 6 <= line.calls.count("update") <= 13
-    assert "29 requests waiting" in line.roots[0].text
-
-
 def test_numbers_that_move_are_edited_once_a_minute_and_news_do_not_wait_for_them(line: Line) -> None:
     line.tell(queue("a:1", 1.0))
     line.pass_time()
@@ -60,20 +48,6 @@ def test_numbers_that_move_are_edited_once_a_minute_and_news_do_not_wait_for_the
     line.pass_time(5 * SECOND)
     assert "98 requests waiting" in line.roots[0].text
     assert "*New*" in line.replies[0].text
-
-
-def test_what_flaps_is_one_message_with_a_counter(line: Line) -> None:
-    for time in range(20):
-        at = NOW + time * 30 * SECOND
-        fires = replace(A, starts_at=at, active_at=at)
-        line.tell(fires)
-        line.pass_time(15 * SECOND)
-        line.tell(ended(fires, line.clock.at))
-        line.pass_time(15 * SECOND)
-    (root,) = line.roots
-    assert "fired 20 times since" in str(root.payload)
-    assert root.edits <= 60
-    assert not any(reply.payload["reply_broadcast"] for reply in line.replies)
 
 
 def test_what_is_new_and_critical_is_shown_in_the_channel(line: Line) -> None:
@@ -136,15 +110,6 @@ def test_where_threads_cannot_be_read_a_reply_may_stand_twice_but_is_never_lost(
     line.pass_time(MINUTE)
     assert line.calls[-2:] == ["replies", "postMessage"]
     assert len(line.replies) == 1
-
-
-def test_five_failures_before_the_deed_make_one_message_with_growing_gaps(stub: SlackStub, line: Line) -> None:
-    stub.fail_next(*[Answer(503, "upstream")] * 5, method="chat.postMessage")
-    line.tell(A)
-    line.pass_time(5 * MINUTE)
-    assert line.calls.count("postMessage") == 6
-    assert line.calls.count("history") == 5
-    assert len(line.roots) == 1
 
 
 @pytest.mark.parametrize("code", ["cant_update_message", "edit_window_closed", "is_inactive"])
@@ -265,16 +230,6 @@ def test_a_number_that_is_none_makes_no_edit_without_end(line: Line) -> None:
 STORM = [
     queue(f"10.0.{n // 100}.{n % 100}:8000", float(n), severity="critical" if n % 3 else "warning") for n in range(300)
 ]
-
-
-def test_three_hundred_incidents_at_once_are_one_digest(line: Line) -> None:
-    for number, alert in enumerate(STORM):
-        line.tell(alert, group=str(number))
-    line.pass_time(10 * SECOND)
-    assert len(line.stub.messages) <= 3
-    (digest,) = [root for root in line.roots if "300" in root.text or "299" in root.text]
-    assert "🔴 CRITICAL: " in digest.text
-    assert digest.edits <= 1
 
 
 def test_what_still_fires_after_a_digest_is_told_alone_in_its_thread(line: Line) -> None:

@@ -184,6 +184,7 @@ def test_what_flaps_is_one_message_that_is_over_when_it_has_been_for_a_while(
     assert root.text.startswith("✅")
     assert "fired 20 times" in " ".join(texts(root.payload))
     assert [reply.text for reply in line.replies if "Resolved" in reply.text][2:] == [line.replies[-1].text]
+    assert not any(reply.payload["reply_broadcast"] for reply in line.replies)
 
 
 def test_what_ends_for_the_first_time_is_over_at_once(line: Line) -> None:
