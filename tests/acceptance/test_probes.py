@@ -15,6 +15,7 @@ from monitor.app import App
 from monitor.clock import SystemClock, monotonic_seconds
 from monitor.config.read import load
 from monitor.model.instant import HOUR, SECOND
+from monitor.model.labels import Labels
 from monitor.model.matcher import equal
 from monitor.probe.client import Reply
 from monitor.scrape.errors import Reason
@@ -202,6 +203,9 @@ def test_a_simulated_life_is_seen(tmp_path: Path, life: SimulatedServer) -> None
         # What the next life of the daemon knows of this start, for the message of an incident.
         kept = tmp_path / "data" / "starts.json"
         until(lambda: "max concurrency 6.25 \\u2192 3.12 (-50 %), max_model_len 512" in kept.read_text(), within=10)
+        fell = Labels.of(job="vllm", instance=f"127.0.0.1:{life.port}", alertname="VLLMMaxConcurrencyFell")
+        (told,) = ours.app._builder.workspace.changes.before(fell, SystemClock().now())
+        assert told.what == "max concurrency 6.25 → 3.12 (-50 %), max_model_len 512 → 1,024, vLLM 0.32.0 → 0.33.0"
 
 
 @contextmanager
