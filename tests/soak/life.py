@@ -94,6 +94,7 @@ class Life:
 
     def _assemble(self) -> Pipeline:
         told = partial(report, self.metrics)
+        self.state.history.keep = self.parts.keep
         return self._builder.assemble(self.parts, self._dispatching.dispatcher, told, self.state.journal, self._own)
 
     def _refresh(self) -> None:
