@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from monitor.model.instant import SECOND, UNITS, format_duration
+from monitor.model.matcher import MatchError, compile_anchored
 from monitor.yamldoc import kinds
 from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.node import Scalar
@@ -19,6 +20,10 @@ SEVERITIES = ("critical", "warning", "info", "none")
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,14})(\.[0-9]{1,9})?")
 _DURATION = re.compile(r"0|([0-9]+(ms|[ywdhms]))+")
 _TEXT = re.compile(r"[A-Za-z0-9 _.,:;/@#%&=~|+*?()\[\]^$!<>-]*")
+# They would begin something else in the line of YAML that they stand in.
+_NO_LONGER_TEXT = re.compile(r": |:$| #")
+_URL = re.compile(r"https?://[^ ]+")
+_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _WORDS = {"y": "year", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond"}
 
 
@@ -46,8 +51,8 @@ class Span(int):
 
 def kind_of(key: str, default: Scalar) -> Callable[[Any], Any]:
     """Return what reads the values of a setting, by the name of its key and how its default is written."""
-    if key == "severity":
-        return severity
+    if key in _BY_KEY:
+        return _BY_KEY[key]
     if default.plain and default.text in ("true", "false"):
         return kinds.boolean
     if default.plain and key.endswith("ratio"):
@@ -63,6 +68,30 @@ def severity(value: Any) -> str:
     written = kinds.text(value)
     if written not in SEVERITIES:
         raise ValueError(f"{shown(written)} is not a severity (write {', '.join(SEVERITIES)})")
+    return written
+
+
+def pattern(value: Any) -> str:
+    """Return a regular expression, which Prometheus can read."""
+    written = text(value)
+    try:
+        compile_anchored(written)
+    except MatchError as err:
+        raise ValueError(str(err)) from err
+    return written
+
+
+def label(value: Any) -> str:
+    written = kinds.text(value)
+    if _LABEL.fullmatch(written) is None:
+        raise ValueError(f"{shown(written)} is not the name of a label")
+    return written
+
+
+def url(value: Any) -> str:
+    written = text(value)
+    if _URL.fullmatch(written) is None:
+        raise ValueError(f"{shown(written)} is not a URL (write https://…)")
     return written
 
 
@@ -91,4 +120,19 @@ def text(value: Any) -> str:
     written = kinds.text(value)
     if _TEXT.fullmatch(written) is None:
         raise ValueError(f"{shown(written)} has a character that is not allowed in a rule")
+    if _NO_LONGER_TEXT.search(written):
+        raise ValueError(f'{shown(written)} has ": " or " #", with which YAML ends a text')
     return written
+
+
+# What the name of a key says of its value.
+_BY_KEY: dict[str, Callable[[Any], Any]] = {
+    "severity": severity,
+    "grafana_url": url,
+    "runbooks_url": url,
+    "job_regex": pattern,
+    "http_handlers": pattern,
+    "paths": pattern,
+    "model_name": pattern,
+    "cache_settings": label,
+}

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
 
+from monitor.model.instant import MINUTE
+from monitor.rulebook.kinds import Span
 from monitor.rulebook.macros import shown
 from monitor.vllm.buckets import edges
 from monitor.vllm.version import Version
@@ -19,6 +21,8 @@ HISTOGRAMS = {
 }
 AVAILABILITY = "availability"
 NEWEST = Version(0, 33, 0)
+# What the rules count requests over, and how often they record it.
+INCREASES, INTERVAL = Span(5 * MINUTE), Span(MINUTE)
 
 
 def objective_problems(slo: Section) -> Iterator[tuple[str, str]]:
@@ -45,13 +49,27 @@ def values_problems(values: Section) -> Iterator[tuple[str, str]]:
     twice = [name for name, count in Counter(slo.name for slo in slos).items() if count > 1]
     if twice:
         yield "slos", f"there are two objectives {', '.join(twice)}"
+    pairs = Counter((window.long, window.short) for window in windows)
+    for long, short in [pair for pair, count in pairs.items() if count > 1]:
+        yield "slo_windows", f"there are two pairs of the windows {long} and {short}"
     for window in windows:
-        if window.short >= window.long:
-            yield "slo_windows", f"the short window {window.short} is not shorter than the long one {window.long}"
+        yield from (("slo_windows", problem) for problem in _window_problems(window))
         for slo in slos:
             if window.burn * (1 - slo.objective_ratio) >= 1:
                 never = f"a burn rate of {shown(window.burn)} can never be seen with {slo.name}, whose objective is"
                 yield "slo_windows", f"{never} {shown(slo.objective_ratio)}: more than everything would have to fail"
+
+
+def _window_problems(window: Section) -> Iterator[str]:
+    long, short, burn = (getattr(window, key) for key in ("long", "short", "burn"))
+    if short >= long:
+        yield f"the short window {short} is not shorter than the long one {long}"
+    if long < INCREASES:
+        yield f"the long window {long} is shorter than {INCREASES}, over which requests are counted"
+    if short < INTERVAL:
+        yield f"the short window {short} is shorter than {INTERVAL}, in which nothing may be recorded"
+    if burn == 0:
+        yield "a burn rate of 0 is that of a server without errors (write more than 0)"
 
 
 def _no_bucket(edge: Decimal, there: tuple[float, ...]) -> str:

@@ -60,6 +60,31 @@ def test_an_alert_that_is_switched_off_is_left_out_and_there_with_everything() -
     assert "VLLMTargetDown\n" in build(values, everything=True)["availability.rules.yaml"]
 
 
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('job_regex: "a("', "job_regex: bad regular expression 'a(': missing ): a("),
+        ('http_handlers: "(?=a)b"', "http_handlers: bad regular expression '(?=a)b': invalid perl operator: (?="),
+        ('job_regex: "a: b"', 'job_regex: "a: b" has ": " or " #", with which YAML ends a text'),
+        ('job_regex: "a #b"', 'job_regex: "a #b" has ": " or " #", with which YAML ends a text'),
+        ('grafana_url: "*x"', 'grafana_url: "*x" is not a URL (write https://…)'),
+        ('runbooks_url: ""', 'runbooks_url: "" is not a URL (write https://…)'),
+        ('cache_settings: ["a b"]', 'cache_settings: "a b" is not the name of a label'),
+    ],
+)
+def test_what_no_rule_could_be_built_with_is_told_at_its_place_in_the_values(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
+    (found,) = mistakes(tmp_path, text)
+    assert found.startswith("values.yaml:1:")
+    assert found.endswith(complaint)
+
+
+def test_without_codes_of_a_kind_there_is_no_alert_on_them(tmp_path: Path) -> None:
+    path = values_file(tmp_path, "alerts: {VLLMGPUXidError: {application_codes: []}}\n")
+    assert built(path, ())["gpu.rules.yaml"].count("- alert: VLLMGPUXidError") == 1
+
+
 def test_all_mistakes_of_a_file_are_told_at_once_with_their_places(tmp_path: Path) -> None:
     text = (
         "grafana_url: 'a\"b'\n"

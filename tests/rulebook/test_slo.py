@@ -60,6 +60,22 @@ def test_an_objective_that_no_bucket_can_show_is_refused(tmp_path: Path, objecti
             "slo_windows: [{long: 5m, short: 5m, burn: 2}]",
             "the short window 5m is not shorter than the long one 5m",
         ),
+        (
+            "slo_windows: [{long: 1h, short: 5m, burn: 2}, {long: 60m, short: 300s, burn: 6}]",
+            "there are two pairs of the windows 1h and 5m",
+        ),
+        (
+            "slo_windows: [{long: 4m, short: 1m, burn: 2}]",
+            "the long window 4m is shorter than 5m, over which requests are counted",
+        ),
+        (
+            "slo_windows: [{long: 1h, short: 0s, burn: 2}]",
+            "the short window 0s is shorter than 1m, in which nothing may be recorded",
+        ),
+        (
+            "slo_windows: [{long: 1h, short: 5m, burn: 0.0}]",
+            "a burn rate of 0 is that of a server without errors (write more than 0)",
+        ),
     ],
 )
 def test_objectives_and_windows_that_contradict_each_other_are_refused(
