@@ -1,7 +1,7 @@
 """Whether a selector finds anything in a page, now or as soon as something happens that it counts."""
 
 from collections.abc import Iterable, Sequence
-from math import isinf
+from math import isinf, isnan
 
 from monitor.model.labels import BUCKET, METRIC_NAME, Labels
 from monitor.model.matcher import Matcher
@@ -89,16 +89,26 @@ def _mismatch(leaf: Leaf, matcher: Matcher, series: Sequence[Labels], offer: Off
 
 
 def _no_edge(name: str, matchers: Sequence[Matcher], edges_there: Sequence[str]) -> Blind:
-    there = sorted(edges_there, key=float)[:_MOST_SHOWN]
+    numbers = {text: number for text in edges_there if (number := _number(text)) is not None}
+    there = sorted(numbers, key=lambda text: numbers[text])[:_MOST_SHOWN]
     if not there:
         return Blind(Reason.BUCKET, f"`{name}` has no buckets")
     wanted = ", ".join(f"`{matcher}`" for matcher in matchers)
     family = family_of(name)
-    longest = max(edge for edge in map(float, there) if not isinf(edge))
+    longest = max((numbers[text] for text in there if not isinf(numbers[text])), default=0.0)
     further = [edge for edge in one_two_five(_LONGEST) if edge > longest]
     if family is not None and family.buckets == _TOKENS and any(_matches(matchers, edge) for edge in further):
         return Blind(Reason.CONDITION, f"`{name}` ends at {longest:g} here: {wanted} needs a larger --max-model-len")
     return Blind(Reason.BUCKET, f"`{name}` has no edge with {wanted}; its edges are {', '.join(there)}")
+
+
+def _number(edge: str) -> float | None:
+    """Return what an edge is; None for a text that is none, which a page may have all the same."""
+    try:
+        number = float(edge)
+    except ValueError:
+        return None
+    return None if isnan(number) else number
 
 
 def _matches(matchers: Iterable[Matcher], edge: float) -> bool:

@@ -210,6 +210,14 @@ def test_an_edge_is_looked_up_in_the_table_before_the_first_request() -> None:
         assert found.reason.value == reason
 
 
+@pytest.mark.parametrize("edges", [("abc", "NaN", ""), ("+Inf",), ("1", "abc", "+Inf")])
+def test_an_edge_that_is_no_number_is_passed_over(edges: tuple[str, ...]) -> None:
+    lines = [f'vllm:time_to_first_token_seconds_bucket{{le="{edge}"}} 1\n' for edge in edges]
+    blind = look(leaf('vllm:time_to_first_token_seconds_bucket{le="2.5"}'), offered("".join(lines), version="0.33.0"))
+    assert blind is not None
+    assert str(blind.reason) == "bucket"
+
+
 def test_a_server_without_stats_says_so() -> None:
     found = look(leaf("vllm:num_requests_waiting"), offered(page("0.33.0", stats=False), version="0.33.0"))
     assert found is not None
