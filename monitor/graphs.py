@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from math import isfinite, nan
-from urllib.parse import parse_qs, urlsplit
 
 from monitor.charts.chart import LONGEST_TEXT, MOST_LINES, Chart, Line
 from monitor.charts.child import ChartError, Child
@@ -11,6 +10,7 @@ from monitor.dispatch.notification import Notification
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.notify.cleanse import one_line, shortened
+from monitor.notify.generator import expr_of
 from monitor.notify.severity import severity_of
 from monitor.notify.slack.graph import PaintError
 from monitor.notify.slack.upload import Picture
@@ -22,7 +22,6 @@ SPAN: Duration = 60 * MINUTE
 STEP: Duration = 30 * SECOND
 # Of a window that has just begun, not a corner of an empty picture.
 _SHORTEST: Duration = 10 * MINUTE
-_LONGEST_URL = 16_384
 
 # Returns the series of an expression between two instants, every step.
 Range = Callable[[str, Instant, Instant, Duration], Sequence[Series]]
@@ -86,16 +85,6 @@ def chart_of(told: Notification, at: Instant, series: Range) -> Chart | None:
     title = shortened(what_of(firing[0]), LONGEST_TEXT)
     name = shortened(one_line(watched.expr), LONGEST_TEXT)
     return Chart(title, name, lines, watched.threshold, min(begins, at - _SHORTEST), at)
-
-
-def expr_of(generator_url: str) -> str:
-    """Return the expression in the link of an alert, as Prometheus and this daemon write it; "" without one."""
-    if len(generator_url) > _LONGEST_URL:
-        return ""
-    try:
-        return parse_qs(urlsplit(generator_url).query).get("g0.expr", [""])[0]
-    except ValueError:
-        return ""
 
 
 def _lines(alerts: Sequence[Alert], watched: Signal, found: Sequence[Series], at: Instant) -> Iterator[Line]:

@@ -11,7 +11,7 @@ import pytest
 from monitor.charts.chart import LONGEST_TEXT, MOST_LINES, MOST_POINTS, Chart, encoded
 from monitor.charts.child import Child
 from monitor.dispatch.notification import Notification
-from monitor.graphs import SPAN, STEP, GraphPainter, chart_of, expr_of, range_of
+from monitor.graphs import SPAN, STEP, GraphPainter, chart_of, range_of
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, SECOND, Instant
 from monitor.model.labels import Labels
@@ -150,9 +150,3 @@ def test_a_picture_has_a_title_without_markup() -> None:
     assert picture is not None
     assert picture.png.startswith(b"\x89PNG")
     assert not set("<>&") & set(picture.title + picture.alt)
-
-
-def test_the_expression_comes_from_the_link() -> None:
-    assert expr_of("http://p:9090/graph?g0.expr=free%20%3C%3D%2010&g0.tab=1") == "free <= 10"
-    assert expr_of("/graph?g0.expr=a+%2B+b+%3E+1&g0.tab=1") == "a + b > 1"
-    assert expr_of("") == ""

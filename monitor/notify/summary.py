@@ -15,6 +15,7 @@ from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import ALERT_NAME, INSTANCE, JOB, Labels
 from monitor.notify.cleanse import cleaned, one_line
+from monitor.notify.generator import expr_of
 from monitor.notify.moment import lasted
 from monitor.notify.readings import NOTHING, Facts, Readings
 from monitor.notify.severity import SEVERITY, Severity, severity_of, worst
@@ -30,7 +31,7 @@ _REMEDY = ("remedy", "action", "what_to_do")
 _RUNBOOK = ("runbook_url", "runbook")
 _DASHBOARD = ("dashboard_url", "dashboard")
 _SILENCE = ("silence_url",)
-_FLOOR = re.compile(r"g0\.expr=[^#&]*?(?:%3C|<)(?:%3D|=)?(?:\+|%20|\s)*[-%0-9.eE]+(?:&|#|$)", re.IGNORECASE)
+_FLOOR = re.compile(r"<=?\s*[-+0-9.eE]+\s*$")
 # How the last line of a description begins that says what to do. The rules that ship have one.
 _TRY_FIRST = "try first:"
 _UNTOLD = frozenset((ALERT_NAME, SEVERITY, JOB, MODEL, INSTANCE))
@@ -226,15 +227,11 @@ def is_worse(alert: Alert, than: float) -> bool:
 
 
 def _lowest_is_worst(alert: Alert) -> bool:
-    """
-    Say whether a smaller value is the worse one: the annotation `worst` is `lowest`, or the rule ends in `< number`.
-
-    Prometheus and this daemon put the rule's expression into the link of an alert.
-    """
+    """Say whether a smaller value is worse: the annotation `worst` is `lowest`, or the rule ends in `< number`."""
     word = alert.annotations.value(_WORST)
     if word:
         return word.strip().lower() == _LOWEST
-    return bool(_FLOOR.search(alert.generator_url))
+    return bool(_FLOOR.search(expr_of(alert.generator_url)))
 
 
 def since_of(alert: Alert) -> Instant:

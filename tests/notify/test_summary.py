@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.clock import monotonic_seconds
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE
 from monitor.model.labels import EMPTY, Labels
@@ -78,6 +79,15 @@ def test_the_worst_is_the_largest_value_unless_the_rule_has_a_floor(url: str, wo
     ]
     (kind,) = summarise(note(*alerts)).kinds
     assert kind.cases[0].where.rpartition(" ")[2] == expected
+
+
+@pytest.mark.parametrize(
+    "expr", ["g0.expr=" * 12_000, "g0.expr=%3C" + "%20" * 12_000 + "x", "g0.expr=" + "%3C+1+" * 2_000]
+)
+def test_a_link_that_somebody_made_up_takes_no_time(expr: str) -> None:
+    began = monotonic_seconds()
+    summarise(note(replace(queue(), generator_url=f"http://m/graph?{expr}")))
+    assert monotonic_seconds() - began < 1
 
 
 def test_what_is_worse_comes_first_and_what_is_over_last() -> None:
