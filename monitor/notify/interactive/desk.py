@@ -20,10 +20,14 @@ _MOST_WAITING = 1_000
 _MOST_REMEMBERED = 10_000
 
 
-class Silencer(Protocol):
-    """The silences, whoever set them. Both write before they return, and raise SilenceError."""
+class Known(Protocol):
+    """The silences, whoever set them."""
 
     def get(self, silence_id: str) -> Silence | None: ...
+
+
+class Silencer(Known, Protocol):
+    """The same, to change. Both write before they return, and raise SilenceError."""
 
     def set(self, silence: Silence, now: Instant) -> Silence: ...
 
@@ -175,7 +179,7 @@ class Desk:
             hooks.tell(click, verdict.incident, verdict.tell)
 
 
-def in_force(silences: Silencer, incident: Incident, now: Instant) -> Silence | None:
+def in_force(silences: Known, incident: Incident, now: Instant) -> Silence | None:
     """Return the silence that was set by a button of the incident, if it silences now."""
     silence = silences.get(incident.silence_id) if incident.silence_id else None
     return silence if silence is not None and silence.state(now) is SilenceState.ACTIVE else None

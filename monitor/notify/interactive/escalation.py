@@ -1,7 +1,7 @@
 """What happens when nobody clicks. Pure: deciding here, doing elsewhere."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -72,11 +72,18 @@ def mention(written: str) -> str:
     return f"<@{written}>" if found["user"] else f"<!{written}>"
 
 
-def due(incident: Incident, silence: Silence | None, now: Instant, escalation: Escalation | None) -> Step | None:
+def due(
+    incident: Incident,
+    silence: Silence | None,
+    now: Instant,
+    escalation: Escalation | None,
+    is_silenced: Callable[[], bool] = lambda: False,
+) -> Step | None:
     """
     Return what is due of an incident at `now`, or None. `silence` is its silence, if it is in force.
 
-    When a silence ends, escalation begins anew.
+    When a silence ends, escalation begins anew. `is_silenced` is asked whether somebody has silenced what fires in
+    another way than by a button: for as long the waiting begins anew, again and again.
     """
     if incident.silence_id and silence is None:
         over = unsilenced(incident, now)
@@ -86,7 +93,10 @@ def due(incident: Incident, silence: Silence | None, now: Instant, escalation: E
         return Step(ended, passes_on=True) if incident.escalated == Stage.PASSED_ON else None
     if escalation is None or incident.acked_at is not None or silence is not None or not escalation.concerns(incident):
         return None
-    return _next(incident, now, escalation)
+    step = _next(incident, now, escalation)
+    if step is not None and is_silenced():
+        return Step(replace(incident, alarmed_at=now, escalated=Stage.NOT))
+    return step
 
 
 def first_of(incidents: Iterable[Incident]) -> Incident:

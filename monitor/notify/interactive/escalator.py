@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from monitor.model.instant import MINUTE, Duration, Instant
-from monitor.notify.interactive.desk import Silencer, in_force
+from monitor.model.labels import Labels
+from monitor.notify.interactive.desk import Known, in_force
 from monitor.notify.interactive.escalation import Escalation, Step, due, first_of, ringing
 from monitor.notify.slack.incident import Incident, Key
 
@@ -23,6 +24,14 @@ class Shelves(Protocol):
     def change(self, key: Key, how: Callable[[Incident | None], Incident]) -> Incident: ...
 
 
+class Silenced(Known, Protocol):
+    """The silences, and which of them are in force for an alert."""
+
+    def silencing(self, labels: Labels, now: Instant) -> Sequence[str]:
+        """Return the ids of those that match its labels."""
+        ...
+
+
 class Escalator:
     """
     `look` is called from time to time. `touched` hears of an incident that owes its channel something.
@@ -34,7 +43,7 @@ class Escalator:
     def __init__(
         self,
         incidents: Shelves,
-        silences: Silencer,
+        silences: Silenced,
         touched: Callable[[Incident], None],
         pass_on: Callable[[Incident], None],
     ) -> None:
@@ -94,4 +103,7 @@ class Escalator:
         return bool(done)
 
     def _due(self, incident: Incident, now: Instant) -> Step | None:
-        return due(incident, in_force(self._silences, incident, now), now, self.escalation)
+        def is_silenced() -> bool:
+            return all(self._silences.silencing(alert.labels, now) for alert in incident.told.firing)
+
+        return due(incident, in_force(self._silences, incident, now), now, self.escalation, is_silenced)

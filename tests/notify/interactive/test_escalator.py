@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.notification import Notification
-from monitor.dispatch.silence import Silences
+from monitor.dispatch.silence import Silence, Silences
 from monitor.model.instant import MINUTE
+from monitor.model.matcher import equal
 from monitor.notify.interactive.escalation import Escalation, Stage
 from monitor.notify.interactive.escalator import Escalator
 from monitor.notify.interactive.nudge import nudge, nudged
@@ -14,7 +15,7 @@ from monitor.notify.outbox import Outbox
 from monitor.notify.slack.incident import Incident, Key, Reply
 from monitor.notify.slack.incidents import Incidents
 from tests.notify.interactive.given import INTEGRATION, incident
-from tests.notify.samples import NOW
+from tests.notify.samples import NOW, queue
 
 AT = NOW + 10 * MINUTE
 
@@ -29,8 +30,10 @@ class Racing(Incidents):
         return super().change(key, how)
 
 
-def looking(incidents: Incidents, touched: list[Incident], passed: list[Incident]) -> Escalator:
-    escalator = Escalator(incidents, Silences(), touched.append, passed.append)
+def looking(
+    incidents: Incidents, touched: list[Incident], passed: list[Incident], silences: Silences | None = None
+) -> Escalator:
+    escalator = Escalator(incidents, silences or Silences(), touched.append, passed.append)
     escalator.escalation = Escalation(5 * MINUTE, "here", "second")
     return escalator
 
@@ -63,6 +66,22 @@ def test_a_flood_rings_once_and_what_comes_soon_after_waits_for_the_next_time() 
         "<!here> not acknowledged for 5m50s",
     ]
     assert {one.escalated for one in incidents.all()} == {Stage.MENTIONED}
+
+
+def test_what_somebody_silenced_by_a_command_rings_for_nobody_until_a_while_after_the_silence() -> None:
+    touched: list[Incident] = []
+    passed: list[Incident] = []
+    incidents = Incidents([incident(queue("a:1"), queue("b:1"))])
+    silences = Silences()
+    escalator = looking(incidents, touched, passed, silences)
+    for instance, minutes in (("a:1", 60), ("b:1", 12)):
+        matcher = (equal("instance", instance),)
+        silences.set(Silence("", matcher, NOW, NOW + minutes * MINUTE, "bob", "vllm-monitor silence add"), NOW)
+    rang = []
+    for minute in range(30):
+        escalator.look(NOW + minute * MINUTE)
+        rang.append((bool(touched), bool(passed)))
+    assert (rang.index((True, False)), rang.index((True, True))) == (15, 20)
 
 
 def test_who_acknowledges_in_the_last_moment_is_in_time() -> None:
