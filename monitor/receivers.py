@@ -81,7 +81,7 @@ def _notifiers(
 def _slack(name: str, slack: SlackConfig, config: Config, workspace: Workspace) -> Notifier:
     if slack.api_url is not None or slack.api_url_file is not None:
         url = held(slack.api_url, slack.api_url_file)
-        return SlackWebhook(url, facts=workspace.facts, external_url=config.web.external_url)
+        return SlackWebhook(url, facts=workspace.facts, changes=workspace.changes, external_url=config.web.external_url)
     token = held(slack.bot_token, slack.bot_token_file)
     api = WebApi(token, config.global_.slack_base_url)
     channel = Channel(api, slack.channel, workspace.pace, workspace.now)

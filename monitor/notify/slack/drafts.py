@@ -36,7 +36,10 @@ class Drafts:
         external_url = None if self._policy.has_buttons else self._policy.external_url
         summary, notes = drawn(incident, self._workspace.facts, external_url)
         if incident.is_open and not is_digest(incident):
-            notes = (*notes, *filter(None, (changed_before(incident, self._workspace.changes),)))
+            notes = (
+                *notes,
+                *filter(None, (changed_before(incident.told, incident.opened_at, self._workspace.changes),)),
+            )
         mention = rings_for(incident, self._policy.mention)
 
         def whole(message: Message) -> Message:

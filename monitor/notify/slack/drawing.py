@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from monitor.dispatch.notification import Notification
 from monitor.model.instant import Instant
 from monitor.notify.moment import lasted
 from monitor.notify.readings import Change, Changes, Facts
@@ -40,11 +41,11 @@ def whole_list(incident: Incident) -> str:
     return everything(summary) if incident.is_open and hides_some(summary) else ""
 
 
-def changed_before(incident: Incident, changes: Changes) -> str:
-    """Return a line on what changed at the server of the worst alert shortly before the incident; "": nothing."""
-    kinds = summarise(incident.told).kinds
-    found = changes.before(kinds[0].cases[0].labels, incident.opened_at) if kinds else ()
-    return " · ".join(_change(one, incident.opened_at) for one in found)
+def changed_before(told: Notification, since: Instant, changes: Changes) -> str:
+    """Return a line on what changed at the server of the worst alert shortly before it all began; "": nothing."""
+    kinds = summarise(told).kinds
+    found = changes.before(kinds[0].cases[0].labels, since) if kinds else ()
+    return " · ".join(_change(one, since) for one in found)
 
 
 def _change(change: Change, until: Instant) -> str:

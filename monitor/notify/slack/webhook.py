@@ -1,5 +1,6 @@
 """Posts to an incoming webhook. Its channel is fixed, and nothing it posts can be edited."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.request import Request
@@ -9,11 +10,12 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 from monitor.dispatch.notification import Notification
 from monitor.model.instant import SECOND, Duration
 from monitor.notify.failure import Reason, failure
-from monitor.notify.readings import Facts, NoFacts
+from monitor.notify.readings import Changes, Facts, NoChanges, NoFacts
 from monitor.notify.secret import Secret
 from monitor.notify.silencing import command
 from monitor.notify.slack import classify
 from monitor.notify.slack.degrade import post
+from monitor.notify.slack.drawing import changed_before
 from monitor.notify.slack.payload import Message
 from monitor.notify.summary import Summary, summarise, with_readings
 from monitor.notify.transport import Transport, is_web_address, silent_logger
@@ -25,8 +27,8 @@ class SlackWebhook:
     """
     A receiver's incoming webhook; the URL is its secret.
 
-    `facts` knows the numbers that decide; `external_url` is where commands reach the daemon ("": nobody said).
-    `timeout` is for a whole exchange, in milliseconds.
+    `facts` knows the numbers that decide, `changes` what was changed at a server; `external_url` is where commands
+    reach the daemon ("": nobody said). `timeout` is for a whole exchange, in milliseconds.
     """
 
     def __init__(
@@ -34,18 +36,27 @@ class SlackWebhook:
         url: Secret,
         *,
         facts: Facts | None = None,
+        changes: Changes | None = None,
         external_url: str = "",
         timeout: Duration = 10 * SECOND,
         proxy_from_environment: bool = False,
     ) -> None:
         self._url = url
         self._facts = facts or NoFacts()
+        self._changes = changes or NoChanges()
         self._external_url = external_url
         self._transport = Transport(timeout, proxy_from_environment=proxy_from_environment)
 
     def notify(self, notification: Notification) -> None:
         """Post the notification; raises NotifyError."""
-        post(told_without_buttons(notification, self._facts, self._external_url), (), self._send)
+        told = told_without_buttons(notification, self._facts, self._external_url)
+        post(told, tuple(self._notes(notification)), self._send)
+
+    def _notes(self, notification: Notification) -> Iterator[str]:
+        firing = notification.firing
+        changed = firing and changed_before(notification, min(alert.starts_at for alert in firing), self._changes)
+        if changed:
+            yield changed
 
     def _send(self, message: Message) -> None:
         url = self._url.get()

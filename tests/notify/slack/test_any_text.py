@@ -86,7 +86,7 @@ def test_a_change_before_it(told: Notification, what: str) -> None:
             return [Change(at - MINUTE, what)] * 3
 
     opened = incident(told)
-    note = changed_before(opened, Changed())
+    note = changed_before(opened.told, opened.opened_at, Changed())
     summary, notes = drawn(opened, Known())
     assert_sound(asdict(message(summary, (*notes, *filter(None, (note,))))))
 
