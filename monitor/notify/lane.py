@@ -55,19 +55,29 @@ class Lane:
 
     def put(self, letter: Letter) -> None:
         with self.changed:
-            older = next((one for one in reversed(self._letters) if one.delivery.key == letter.delivery.key), None)
-            if older is None or older is self._under_way or (not self._teller.edits and _tells_an_end(older, letter)):
-                older = None
-            else:
-                self._letters.remove(older)
-                # News is worth a knock at once, but it does not make the receiver any healthier.
-                attempts, since = letter.attempts + older.attempts, min(letter.since, older.since)
-                letter = replace(letter, attempts=attempts, since=since, error=older.error).as_news_like(older)
-            self._letters.append(letter)
-            self.changed.notify()
+            successor = self._successor
+            older = self._enter(letter) if successor is None else None
+        if successor is not None:
+            # An attempt that began before a reload may still send its letter around by the lanes of that time.
+            successor.put(letter)
+            return
         if older is not None:
             self._ledger.settle(older.id)
         self.send_around(letter.not_before)
+
+    def _enter(self, letter: Letter) -> Letter | None:
+        """Let the letter wait; returns the one whose place it takes."""
+        older = next((one for one in reversed(self._letters) if one.delivery.key == letter.delivery.key), None)
+        if older is None or older is self._under_way or (not self._teller.edits and _tells_an_end(older, letter)):
+            older = None
+        else:
+            self._letters.remove(older)
+            # News is worth a knock at once, but it does not make the receiver any healthier.
+            attempts, since = letter.attempts + older.attempts, min(letter.since, older.since)
+            letter = replace(letter, attempts=attempts, since=since, error=older.error).as_news_like(older)
+        self._letters.append(letter)
+        self.changed.notify()
+        return older
 
     def next_due(self) -> Instant | None:
         """Return when the next attempt may be made, or None when the lane is empty."""

@@ -235,7 +235,8 @@ def test_a_reload_does_not_begin_the_two_minutes_anew() -> None:
     assert sorted(stage.pager.heard()) == ["a+", "b+"]
 
 
-def test_an_attempt_that_fails_during_a_reload_goes_around_all_the_same() -> None:
+@pytest.mark.parametrize("error", [DEAD_TOKEN, REFUSED], ids=["kept", "given up"])
+def test_an_attempt_that_fails_during_a_reload_goes_around_all_the_same(error: NotifyError) -> None:
     stage = Stage()
     fresh = stage.fresh()
 
@@ -244,9 +245,10 @@ def test_an_attempt_that_fails_during_a_reload_goes_around_all_the_same() -> Non
         def notify(self, notification: Notification) -> None:
             assert notification.group_key == "a"
             fresh.take_over(old)
-            raise DEAD_TOKEN
+            raise error
 
-    old = Outbox({SLACK: HandingOver()}, lambda _: None, chance=lambda: 1.0)
+    before = Stage(HandingOver())
+    old = before.outbox
     old.put(letter("a", 0), 0)
     old.deliver_due(0)
     fresh.deliver_due(0)
