@@ -15,6 +15,8 @@ from monitor.capacity.lengths import shorter
 
 # Used on the mean: from here on there is no room for more requests. Used at most: up to here there is.
 _FULL, _FREE = 0.8, 0.7
+# A cache that was fuller and is used less than this is over it: what runs now was not the trouble.
+_OVER = 0.5
 # What is left free of the cache, because requests grow while they run.
 _SPARE = 0.1
 # A batch that is twice as large is step enough: every token takes longer in it.
@@ -178,7 +180,7 @@ def _length(engine: Engine) -> Iterator[str]:
 
 def _held(engine: Engine) -> Iterator[str]:
     """Yield what the requests that run hold, and how many such requests fit."""
-    if not isfinite(engine.fits):
+    if not isfinite(engine.fits) or engine.usage < _OVER < _FREE < engine.most_usage:
         return
     fit = max(1, int(engine.fits))
     fit_at_once = f"{fit} such {'requests fit' if fit > 1 else 'request fits'}."
@@ -193,7 +195,9 @@ def _held(engine: Engine) -> Iterator[str]:
 
 
 def _twice_as_many(engine: Engine) -> str:
-    return f"{int(2 * engine.fits)} such requests" if isfinite(engine.fits) else "twice as much"
+    return (
+        f"{int(2 * engine.fits)} such requests" if engine.usage >= _OVER and isfinite(engine.fits) else "twice as much"
+    )
 
 
 def _larger(engine: Engine, twice: str) -> Iterator[str]:

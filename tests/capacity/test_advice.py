@@ -21,6 +21,7 @@ LARGER = "More cache: --kv-cache-dtype fp8, up to {}; --gpu-memory-utilization i
 NINE = "9.3 requests run on average, 2,935 tokens each: 96 % of the KV cache (28,430 tokens). 9 such requests fit."
 SINGLE = "1.1 requests run on average, 24,812 tokens each: 96 % of the KV cache (28,430 tokens). 1 such request fits."
 MANY = "16 requests run on average, 622 tokens each: 35 % of the KV cache (28,430 tokens). 45 such requests fit."
+HALF = "16 requests run on average, 1,244 tokens each: 70 % of the KV cache (28,430 tokens). 22 such requests fit."
 ROOM = (
     "The cache has room, and never more than 16 ran: if that is --max-num-seqs, raise it "
     "to 32. Each token takes a little longer then."
@@ -75,10 +76,19 @@ LESS = "The KV cache holds 76,640 tokens (blocks x block size), a request may ha
             id="a-queue-before-a-full-pool-wants-a-larger-one",
         ),
         pytest.param(
-            "VLLMRequestsWaiting",
+            "VLLMRequestsWaiting", replace(FREE, most_usage=0.99), (), id="a-queue-that-is-over-says-nothing-of-room"
+        ),
+        pytest.param(
+            "VLLMPreemptionsHigh",
             replace(FREE, most_usage=0.99),
-            (MANY,),
-            id="a-pool-that-was-full-a-moment-ago-has-no-room",
+            (LARGER.format("twice as much"),),
+            id="preemptions-that-are-over-say-nothing-of-what-runs-now",
+        ),
+        pytest.param(
+            "VLLMKVCacheFillingUp",
+            replace(FREE, usage=0.7, most_usage=0.75),
+            (HALF, LARGER.format("45 such requests")),
+            id="a-pool-that-fills-up",
         ),
         pytest.param(
             "VLLMAdmissionStalled",
