@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -12,9 +13,12 @@ import requests
 from monitor.app import App, StartError
 from monitor.clock import SystemClock
 from monitor.config.read import load
-from monitor.model.labels import METRIC_NAME
+from monitor.model.instant import HOUR, MINUTE, slot_at_or_before
+from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import equal
+from monitor.storage.history.keep import Keep
 from tests.scrape.wire import Served, page, serving
+from tests.storage.history.keeping import Keeper
 from tests.waiting import until
 
 PAGE = page(b"vllm:num_requests_running 1\n")
@@ -142,3 +146,30 @@ def test_what_is_doubtful_in_a_configuration_is_logged_when_it_is_taken(
             assert app.reload() == ""
     (warning,) = [vars(record)["warning"] for record in caplog.records if record.levelname == "WARNING"]
     assert warning.endswith("there is no target: nothing is watched")
+
+
+def test_what_left_the_memory_is_answered_from_the_history(tmp_path: Path) -> None:
+    with serving(PAGE) as target:
+        config = write(tmp_path, target)
+        ours = Labels.of({METRIC_NAME: "up", "job": "vllm", "instance": f"127.0.0.1:{target.port}"})
+        (tmp_path / "data").mkdir()
+        keeper = Keeper(tmp_path / "data", Keep(((equal(METRIC_NAME, "up"),),)))
+        end = slot_at_or_before(SystemClock().now(), MINUTE)
+        block = keeper.window.block("earlier")
+        columns = [block.column(labels) for labels in (ours, ours.with_(instance="gone"))]
+        for at in range(end - 3 * HOUR + MINUTE, end + 1, MINUTE):
+            block.append(at, columns, (1.0, 0.0))
+        keeper.save(end)
+        keeper.history.close()
+        with started(config) as (_, url):
+            until(lambda: requests.get(f"{url}/-/ready", timeout=5).ok, within=10)
+
+            def asked(path: str, **parameters: str) -> Any:
+                return requests.get(f"{url}/api/v1/{path}", params=parameters, timeout=10).json()["data"]
+
+            (element,) = asked("query", query="count_over_time(up{job='vllm',instance!='gone'}[150m])")["result"]
+            # A minute each, and the one that is not over has a sample already, unless it has just begun.
+            assert int(element["value"][1]) in (149, 150, 151)
+            hours = {"start": str(end // 1000 - 7200), "end": str(end // 1000 - 3600)}
+            assert "gone" in asked("label/instance/values", **hours)
+            assert "vllm_monitor_history_series 2.0" in requests.get(f"{url}/metrics", timeout=5).text

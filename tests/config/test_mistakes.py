@@ -64,6 +64,12 @@ JOB = "scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]\
             '2:35: scrape config "a": scrape_timeout: 6s is longer than the scrape_interval 5s',
             id="timeout-of-a-job",
         ),
+        pytest.param(
+            "storage: {history: {match: [up, 'rate(x[5m])']}}\n",
+            '1:33: storage: history.match: "rate(x[5m])" is not a series selector (write a name, or matchers in '
+            "braces)",
+            id="kept-expression",
+        ),
         pytest.param("scrape_configs: [~]\n", '1:18: scrape config 1: "job_name" must be set', id="empty-job"),
         pytest.param(
             "receivers: [{name: a}, {name: b}]\n",

@@ -3,6 +3,7 @@
 import json
 import logging
 import threading
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
@@ -208,25 +209,30 @@ class History:
 
     def _fold_hours(self, until: Instant) -> None:
         rows = [row for row in self._file.head(-(2**62), until) if row.end <= until]
-        parts: dict[tuple[int, Instant], list[Samples]] = defaultdict(list)
+        parts: dict[int, list[Samples]] = defaultdict(list)
         for row in rows:
             for number, samples in self._reader.opened(row).items():
-                for start, some in _by_hour(samples):
-                    parts[number, start].append(some)
-        chunks = list(self._hour_chunks(parts))
+                parts[number].append(samples)
+        whole = {number: merged(some) for number, some in parts.items()}
+        chunks = list(
+            self._hour_chunks(
+                {(number, start): some for number, samples in whole.items() for start, some in _by_hour(samples)}
+            )
+        )
         for place in range(0, len(chunks), _BATCH):
             self._file.fold(chunks[place : place + _BATCH])
         # What was written before this is written again, with the same samples, if there is no time for it.
         self._file.fold((), head=[row.number for row in rows])
 
-    def _hour_chunks(self, parts: Mapping[tuple[int, Instant], list[Samples]]) -> Iterable[ChunkRow]:
+    def _hour_chunks(self, parts: Mapping[tuple[int, Instant], Samples]) -> Iterable[ChunkRow]:
         known: dict[tuple[int, Instant], ChunkRow] = {}
         for start in {start for _, start in parts}:
             series = [number for number, other in parts if other == start]
             known |= {(row.series, start): row for row in self._file.hours(series, start)}
         for (number, start), some in parts.items():
-            before = [self._reader.opened_chunk(known[number, start])] if (number, start) in known else []
-            yield _chunk(number, HOUR, start, merged([*before, *some]))
+            before = known.get((number, start))
+            samples = some if before is None else merged([self._reader.opened_chunk(before), some])
+            yield _chunk(number, HOUR, start, samples)
 
     def _fold_days(self, until: Instant) -> int:
         """Make chunks of days for some series, and return for how many."""
@@ -272,9 +278,7 @@ def _by_hour(samples: Samples) -> Iterable[tuple[Instant, Samples]]:
     place = 0
     while place < len(times):
         start = slot_at_or_before(times[place] - 1, HOUR)
-        end = place
-        while end < len(times) and times[end] <= start + HOUR:
-            end += 1
+        end = bisect_right(times, start + HOUR)
         yield start, (times[place:end], values[place:end])
         place = end
 
