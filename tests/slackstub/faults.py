@@ -69,6 +69,18 @@ class Late:
 
 Fault = Answer | SlackError | Reset | Close | Hang | Cut | Drip | Twice | Late
 
+# After which nobody can know whether the message stands; it does.
+DOUBTFUL: dict[str, Fault] = {
+    "closed": Close(applied=True),
+    "reset": Reset(applied=True),
+    "silent": Hang(applied=True),
+    "cut off": Cut(),
+    "internal error": SlackError("internal_error", applied=True),
+    "fatal error": SlackError("fatal_error", applied=True),
+    "503 of a proxy": Answer(503, "upstream", applied=True),
+    "late": Late(3.0),
+}
+
 
 def rate_limited(retry_after: str | None = "7") -> Answer:
     """Return the answer of a method that was called too often; `retry_after` None leaves the header out."""

@@ -8,11 +8,11 @@ import pytest
 from monitor.dispatch.notification import Reason
 from monitor.model.instant import MINUTE, SECOND
 from monitor.notify.interactive.nudge import nudge
-from monitor.notify.slack.incident import Incident, Key, Policy, PostRoot, UpdateRoot, owing
+from monitor.notify.slack.incident import Incident, Key, PostRoot, UpdateRoot, owing
 from monitor.notify.slack.incidents import Incidents
 from tests.notify.samples import NOW, down, ended, queue
 from tests.notify.slack.channels import Line, headers
-from tests.slackstub.faults import Answer, Close, Cut, Fault, Hang, Late, Reset, SlackError, rate_limited
+from tests.slackstub.faults import DOUBTFUL, Close, Fault, SlackError
 from tests.slackstub.stub import SlackStub
 
 A, B = queue("a:1"), queue("b:1")
@@ -59,19 +59,7 @@ def test_what_is_new_and_critical_is_shown_in_the_channel(line: Line) -> None:
     assert reply.payload["reply_broadcast"] is True
 
 
-DOUBTFUL = [
-    pytest.param(Close(applied=True), id="closed"),
-    pytest.param(Reset(applied=True), id="reset"),
-    pytest.param(Hang(applied=True), id="silent"),
-    pytest.param(Cut(), id="cut off"),
-    pytest.param(SlackError("internal_error", applied=True), id="internal error"),
-    pytest.param(SlackError("fatal_error", applied=True), id="fatal error"),
-    pytest.param(Answer(503, "upstream", applied=True), id="503 of a proxy"),
-    pytest.param(Late(3.0), id="late"),
-]
-
-
-@pytest.mark.parametrize("fault", DOUBTFUL)
+@pytest.mark.parametrize("fault", DOUBTFUL.values(), ids=DOUBTFUL)
 def test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on(stub: SlackStub, fault: Fault) -> None:
     line = Line(stub, timeout=700)
     stub.fail_next(fault, method="chat.postMessage")
@@ -88,7 +76,7 @@ def test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on(stub: Sl
     assert header.startswith("✅ RESOLVED: vLLM's queue has been long")
 
 
-@pytest.mark.parametrize("fault", DOUBTFUL)
+@pytest.mark.parametrize("fault", DOUBTFUL.values(), ids=DOUBTFUL)
 def test_a_reply_that_may_stand_is_looked_for_in_its_thread(stub: SlackStub, fault: Fault) -> None:
     line = Line(stub, timeout=700)
     line.tell(A)
@@ -227,93 +215,6 @@ def test_a_number_that_is_none_makes_no_edit_without_end(line: Line) -> None:
     assert line.calls == ["postMessage", "update"]
 
 
-STORM = [
-    queue(f"10.0.{n // 100}.{n % 100}:8000", float(n), severity="critical" if n % 3 else "warning") for n in range(300)
-]
-
-
-def test_what_still_fires_after_a_digest_is_told_alone_in_its_thread(line: Line) -> None:
-    for number, alert in enumerate(STORM[:12]):
-        line.tell(alert, group=str(number))
-    line.pass_time(50 * SECOND)
-    assert len(line.roots) == 1
-    (whole,) = line.replies
-    assert whole.text.startswith("*All 12*, the worst first")
-    assert whole.text.count("•") == 12
-    assert sum(line.outbox.waiting().values()) == 0
-    for number in range(3, 12):
-        line.tell(ended(STORM[number], line.clock.at), group=str(number))
-    line.pass_time(MINUTE)
-    # Three are left; the others were never told alone, and are not now.
-    assert len(line.replies) == 4
-    assert {reply.thread_ts for reply in line.replies} == {line.roots[0].ts}
-    for number in range(3):
-        line.tell(ended(STORM[number], line.clock.at), group=str(number))
-    line.pass_time(MINUTE)
-    (digest,) = line.roots
-    assert digest.text.startswith("✅ RESOLVED")
-    _, *alone, last = headers(line.replies)
-    assert [text[0] for text in alone] == ["✅"] * 3
-    assert last.startswith("✅ *All resolved* after")
-    assert line.outbox.waiting() == {"oncall/slack[0]": 0}
-
-
-def test_what_comes_right_after_a_digest_joins_it_and_what_comes_later_has_its_own_message(line: Line) -> None:
-    for number, alert in enumerate(STORM[:12]):
-        line.tell(alert, group=str(number))
-    line.pass_time(20 * SECOND)
-    line.tell(queue("new:1", severity="critical"), group="soon")
-    line.pass_time(10 * SECOND)
-    assert len(line.roots) == 1
-    (_, more) = line.replies
-    assert more.text.startswith("🔴 *1 more*, 13 in all\n• vLLM's queue")
-    assert more.payload["reply_broadcast"] is True
-    line.pass_time(5 * MINUTE)
-    line.tell(queue("later:1"), group="later")
-    line.pass_time(MINUTE)
-    assert len(line.roots) == 2
-
-
-def test_what_fires_again_after_its_digest_is_an_incident_of_its_own(line: Line) -> None:
-    for number, alert in enumerate(STORM[:12]):
-        line.tell(alert, group=str(number))
-    line.pass_time(20 * SECOND)
-    for number, alert in enumerate(STORM[:12]):
-        line.tell(ended(alert, line.clock.at), group=str(number))
-    line.pass_time(2 * MINUTE)
-    line.tell(replace(STORM[0], starts_at=line.clock.at), group="0")
-    line.pass_time(MINUTE)
-    assert [message.text[0] for message in line.roots] == ["✅", "🟠"]
-
-
-@pytest.mark.parametrize("fault", [*DOUBTFUL, Answer(503, ""), rate_limited("3")])
-def test_a_digest_that_fails_at_first_is_posted_once(stub: SlackStub, fault: Fault) -> None:
-    line = Line(stub, timeout=700, policy=Policy(digest_above=3))
-    stub.fail_next(fault, method="chat.postMessage")
-    for number, alert in enumerate(STORM[:5]):
-        line.tell(alert, group=str(number))
-    line.pass_time(30 * SECOND)
-    assert len(line.roots) == 1
-    line.pass_time(2 * MINUTE)
-    # The list of all, and a message for each that fires still.
-    assert len(line.replies) == 1 + 5
-
-
-def test_after_an_outage_what_came_and_went_meanwhile_is_one_message(stub: SlackStub) -> None:
-    line = Line(stub)
-    stub.fail_next(*[Answer(503, "")] * 4)
-    for number, alert in enumerate(STORM[:25]):
-        line.tell(alert, group=str(number))
-    line.pass_time(5 * SECOND)
-    for number, alert in enumerate(STORM[5:25], 5):
-        line.tell(ended(alert, line.clock.at), group=str(number))
-    line.pass_time(30 * SECOND)
-    assert len(line.roots) == 1
-    line.pass_time(2 * MINUTE)
-    # The list of all, and a message for each that fires still.
-    assert len(line.replies) == 1 + 5
-
-
 def test_what_is_owed_of_an_end_is_said_although_it_fires_again_much_later(stub: SlackStub, line: Line) -> None:
     line.tell(A)
     line.pass_time(MINUTE)
@@ -325,20 +226,3 @@ def test_what_is_owed_of_an_end_is_said_although_it_fires_again_much_later(stub:
     (root,) = line.roots
     assert root.text.startswith("🟠")
     assert "fired 2 times" in str(root.payload)
-
-
-def test_a_digest_that_could_not_be_edited_is_edited_with_the_next_word(stub: SlackStub) -> None:
-    line = Line(stub, policy=Policy(digest_above=3))
-    for number, alert in enumerate(STORM[:5]):
-        line.tell(alert, group=str(number))
-    line.pass_time(20 * SECOND)
-    for number, alert in enumerate(STORM[:4]):
-        line.tell(ended(alert, line.clock.at), group=str(number))
-    line.pass_time(20 * SECOND)
-    stub.fail_next(SlackError("token_revoked"), method="chat.update")
-    line.tell(ended(STORM[4], line.clock.at), group="4")
-    line.pass_time(SECOND)
-    # The letter that failed gives way to one that is another incident's.
-    line.tell(replace(STORM[4], starts_at=line.clock.at), group="4")
-    line.pass_time(MINUTE)
-    assert line.roots[0].text.startswith("✅ RESOLVED")

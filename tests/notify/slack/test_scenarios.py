@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 BOT, MESSAGES = "tests.notify.slack.test_bot", "tests.notify.slack.test_messages"
+DIGESTS = "tests.notify.slack.test_digests"
 RETRIES, OUTAGES = "tests.notify.slack.test_retries", "tests.notify.slack.test_outages"
 SENDERS, GRAPHS = "tests.notify.slack.test_senders", "tests.notify.slack.test_graph"
 PAYLOAD, ANY_TEXT = "tests.notify.slack.test_payload", "tests.notify.slack.test_any_text"
@@ -76,7 +77,7 @@ SCENARIOS = {
             (
                 f"{BOT}:test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on",
                 f"{BOT}:test_a_reply_that_may_stand_is_looked_for_in_its_thread",
-                f"{BOT}:test_a_digest_that_fails_at_first_is_posted_once",
+                f"{DIGESTS}:test_a_digest_that_fails_at_first_is_posted_once",
                 *more,
             ),
         )
@@ -175,7 +176,7 @@ SCENARIOS = {
         "a message for each of the five at most and one for the rest; old ones are not left red",
         (
             f"{OUTAGES}:test_half_an_hour_without_the_daemon_is_a_message_for_each_that_fires_and_one_for_the_rest",
-            f"{BOT}:test_after_an_outage_what_came_and_went_meanwhile_is_one_message",
+            f"{DIGESTS}:test_after_an_outage_what_came_and_went_meanwhile_is_one_message",
         ),
     ),
     23: Scenario(
