@@ -186,6 +186,9 @@ class Lane:
 
     def _heads(self) -> list[Letter]:
         """Return the first letter of each group, the only ones that may go out."""
+        # An Editor's attempt in an earlier lane may be at any of its messages: at that of a digest, say.
+        if self._held and self._teller.edits:
+            return []
         heads: dict[tuple[str, str], Letter] = {}
         for letter in self._letters:
             heads.setdefault(letter.delivery.key, letter)

@@ -281,6 +281,46 @@ def test_over_a_reload_no_newer_word_of_a_group_overtakes_the_attempt_under_way(
     assert told.index("other0") == 0
 
 
+def test_over_a_reload_no_two_attempts_are_at_the_messages_of_one_channel() -> None:
+    told: list[str] = []
+
+    class Editing:
+        """Tells several groups by one message."""
+
+        def notify(self, notification: Notification) -> None:
+            self.notify_among(notification, ())
+
+        def notify_among(self, notification: Notification, waiting: Sequence[Notification]) -> bool:
+            told.extend(one.id for one in (notification, *waiting))
+            return True
+
+        def ready_at(self, notification: Notification) -> int:
+            return notification.now
+
+        def has_told(self, notification: Notification) -> bool:
+            return notification.id in told
+
+        def has_overtaken(self, notification: Notification) -> bool:
+            return self.has_told(notification)
+
+    class HandingOver(Editing):
+        """Is replaced in the middle of its only attempt."""
+
+        def notify_among(self, notification: Notification, waiting: Sequence[Notification]) -> bool:
+            new.take_over(old)
+            new.put(delivery("another"), 0)
+            new.deliver_due(MINUTE)
+            return super().notify_among(notification, waiting)
+
+    old, new = lane(HandingOver())[0], lane(Editing())[0]
+    old.put(delivery("g"), 0)
+    old.put(delivery("member"), 0)
+    old.deliver_due(0)
+    assert told == ["g0", "member0"]
+    new.deliver_due(MINUTE)
+    assert told[2:] == ["member0", "another0", "another0"]
+
+
 def test_the_receivers_word_is_obeyed_over_a_reload() -> None:
     old, _ = lane(FakeNotifier([LIMITED]))
     old.put(delivery("a"), 0)
