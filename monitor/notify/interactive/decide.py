@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from monitor.dispatch.silence import Silence
 from monitor.model.alert import Alert
-from monitor.model.instant import Instant
+from monitor.model.instant import MINUTE, Instant
 from monitor.notify.interactive.click import Button, Click
 from monitor.notify.silencing import matchers_of, matchers_of_all
 from monitor.notify.slack.escape import date, literal
@@ -14,6 +14,8 @@ from monitor.notify.slack.incident import PASSED_ON, Incident, Reply, UpdateRoot
 
 _COMMENT = "from Slack"
 _NAME = 80
+# What a silence must be made longer by: a second click on the same button comes later, and wants no other silence.
+_AT_ONCE = MINUTE
 
 
 class Outcome(StrEnum):
@@ -125,7 +127,7 @@ def _silence(click: Click, incident: Incident, silence: Silence | None, new: Sil
     until = new.ends_at
     if not new.matchers:
         return Verdict(Outcome.REFUSED, "These alerts have nothing in common that a silence could match.")
-    if silence is not None and silence.ends_at >= until:
+    if silence is not None and silence.ends_at + _AT_ONCE >= until:
         by, when = literal(incident.silenced_by, _NAME), date(silence.ends_at)
         return Verdict(Outcome.ALREADY_SILENCED, f"Already silenced by {by} until {when}.")
     silenced = replace(incident, silenced_by=click.user_name, silenced_until=until)
