@@ -253,7 +253,7 @@ class App:
         if running is None:
             return None
         history = running.lasting.state.history
-        return LongTerm(self._window, history, history.since)
+        return LongTerm(self._window, history, history.since, history.begun)
 
     def _past(self, matchers: Sequence[Matcher], after: Instant, until: Instant) -> Sequence[Labels]:
         long_term = self._long_term()

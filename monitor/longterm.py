@@ -32,14 +32,16 @@ MOST_SAMPLES = 2_000_000
 @dataclass(frozen=True)
 class LongTerm:
     """
-    What there is of all times. `since` is when the window began to have everything that was written.
+    What there is of all times.
 
-    Raises PromqlError where the disk cannot be read.
+    `since` is from when on the window has everything that is still written, and `begun` when this life began: what nobody
+    writes any more is in the history until then. Raises PromqlError where the disk cannot be read.
     """
 
     window: Window
     history: History
     since: Instant
+    begun: Instant
 
     def horizon(self, now: Instant) -> Instant:
         """Return from when on the window has everything."""
@@ -60,6 +62,7 @@ class LongEngine:
         self._engine = engine
         self._long_term = long_term
         self._horizon = long_term.horizon(now)
+        self._fetched = max(self._horizon, long_term.begun)
         self._lookback = lookback
 
     def instant(self, plan: Plan, at: Instant) -> Result:
@@ -71,13 +74,16 @@ class LongEngine:
     def _over(self, plan: Plan, start: Instant, end: Instant) -> Engine:
         read = reads(plan, start, end, self._lookback)
         beyond = {matchers: stretch for matchers, stretch in read.items() if stretch[0] < self._horizon}
-        return self._engine.over(Stitched(self._long_term, beyond)) if beyond else self._engine
+        return self._engine.over(Stitched(self._long_term, beyond, self._fetched)) if beyond else self._engine
 
 
 class Stitched:
-    """The storage of one query: what reaches `beyond` the window is fetched, once."""
+    """The storage of one query: what reaches `beyond` the window is fetched, once, as far as the `horizon`."""
 
-    def __init__(self, long_term: LongTerm, beyond: Mapping[Matchers, Stretch], most: int = MOST_SAMPLES) -> None:
+    def __init__(
+        self, long_term: LongTerm, beyond: Mapping[Matchers, Stretch], horizon: Instant, most: int = MOST_SAMPLES
+    ) -> None:
+        self._horizon = horizon
         self._long_term = long_term
         self._beyond = beyond
         self._room = most
@@ -96,7 +102,7 @@ class Stitched:
         after, until = self._beyond[matchers]
         # The window first: what is pruned from it meanwhile has been in the history for long.
         recent = self._long_term.window.select(matchers)
-        past = self._past(matchers, after, until)
+        past = self._past(matchers, after, min(until, self._horizon))
         whole: list[Column] = []
         joined: dict[Labels, Samples] = {}
         thinned: dict[Block, Thinned] = {}

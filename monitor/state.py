@@ -132,7 +132,8 @@ class State:
             log.warning("window not restored", extra={"reason": str(err)})
             newest = None
         filler.rest()
-        self.history.since = now - REACH
+        self.history.since = now if newest is None else now - REACH
+        self.history.begun = now
         return newest
 
 

@@ -56,7 +56,7 @@ class House:
     since: Instant = -(2**62)
 
     def engine(self, now: Instant) -> LongEngine:
-        long_term = LongTerm(self.keeper.window, self.keeper.history, self.since)
+        long_term = LongTerm(self.keeper.window, self.keeper.history, self.since, self.since)
         return LongEngine(Engine(self.keeper.window), long_term, now)
 
 
@@ -127,7 +127,7 @@ def test_what_reaches_back_is_a_sample_a_minute_all_along_and_what_does_not_is_a
             keeper.save(at - MINUTE)
             keeper.window.prune(at)
     end = START + 2 * HOUR
-    engine = LongEngine(Engine(keeper.window), LongTerm(keeper.window, keeper.history, START), end)
+    engine = LongEngine(Engine(keeper.window), LongTerm(keeper.window, keeper.history, START, START), end)
 
     def answer(query: str, at: Instant) -> list[float]:
         value = engine.instant(parse(query), at).value
@@ -143,14 +143,14 @@ def test_what_reaches_back_is_a_sample_a_minute_all_along_and_what_does_not_is_a
 
 
 def test_more_than_there_is_room_for_is_an_error_before_it_is_read(house: House) -> None:
-    long_term = LongTerm(house.keeper.window, house.keeper.history, house.since)
+    long_term = LongTerm(house.keeper.window, house.keeper.history, house.since, house.since)
     matchers = parse("kept").selectors[0].matchers
-    stitched = Stitched(long_term, {matchers: (START, END)}, most=500)
+    stitched = Stitched(long_term, {matchers: (START, END)}, END - HOUR, most=500)
     with pytest.raises(PromqlError, match="too many samples from the history: more than 500"):
         stitched.select(matchers)
 
 
 def test_series_that_are_gone_from_the_window_are_listed(house: House) -> None:
-    long_term = LongTerm(house.keeper.window, house.keeper.history, house.since)
+    long_term = LongTerm(house.keeper.window, house.keeper.history, house.since, house.since)
     found = long_term.labels((equal(METRIC_NAME, "kept"),), START, START + HOUR)
     assert sorted(labels.value("k") for labels in found) == ["a", "c", "d"]

@@ -141,7 +141,9 @@ def _read_for_a_month(keep: Keep, series: dict[Labels, float]) -> Iterator[tuple
             block.append(at, columns, [stirred(value, dice) for _ in columns])
         history.save(window, _START + _MONTH)
         history.save(window, _START + _MONTH + DAY)
-        engine = LongEngine(Engine(Window()), LongTerm(Window(), history, _START + _MONTH), _START + _MONTH)
+        engine = LongEngine(
+            Engine(Window()), LongTerm(Window(), history, _START + _MONTH, _START + _MONTH), _START + _MONTH
+        )
         for query in ("vllm_engine:kv_cache_usage:p90_1m", "max_over_time(vllm_engine:kv_cache_usage:p90_1m[1h])"):
             begun = monotonic_seconds()
             engine.range(parse(query), _START + HOUR, _START + _MONTH - HOUR, HOUR)

@@ -9,7 +9,7 @@ import logging
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from monitor.model.instant import Duration, Instant
@@ -40,8 +40,11 @@ class Filler:
         self._window = window
         self._now = now
         self._left: dict[Hashable, list[_Series]] = defaultdict(list)
+        # Every row of it holds all series, so it is opened once.
+        self._head: Sequence[Mapping[int, Samples]] = ()
         try:
             self._sort(frozenset(owners))
+            self._head = reader.head(now - max([window.retention, *window.longer.values()]), now + 1)
         except StateError as err:
             log.warning("window not filled", extra={"reason": str(err)})
 
@@ -56,6 +59,7 @@ class Filler:
         """Fill what all others wrote until now."""
         for owner in tuple(self._left):
             self.before(owner, self._now + 1)
+        self._head = ()
 
     def _sort(self, at_work: AbstractSet[Hashable]) -> None:
         for row, labels in self._reader.series(()):
@@ -66,7 +70,8 @@ class Filler:
     def _fill(self, owner: Hashable, series: Iterable[_Series], first: Instant) -> None:
         found: list[tuple[_Series, Samples]] = []
         for reach, some in _by_reach(series, self._reach).items():
-            samples = self._reader.samples({row.id for row, _ in some}, self._now - reach, first - 1)
+            ids = {row.id for row, _ in some}
+            samples = self._reader.samples(ids, self._now - reach, first - 1, head=self._head)
             found += [(one, samples[one[0].id]) for one in some if one[0].id in samples]
         times = _minutes(times for _, (times, _) in found)
         if not times:

@@ -50,8 +50,9 @@ class History:
 
     def __init__(self, folder: Path, counts: Counts, keep: Keep | None = None, most_series: int = MOST_SERIES) -> None:
         self.keep = keep or Keep()
-        # From when on the window has everything that was written.
+        # From when on the window has everything that is still written, and when this life began.
         self.since: Instant = -(2**62)
+        self.begun: Instant = -(2**62)
         self._file = HistoryFile(folder)
         self._counts = counts
         self._most_series = most_series
@@ -106,6 +107,7 @@ class History:
         Older samples stay where they are: who knows since when the clock was wrong.
         """
         self.since += by
+        self.begun += by
         with self._lock:
             try:
                 self._file.shift_head(self._own_from, by)

@@ -4,7 +4,7 @@ import json
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -48,15 +48,25 @@ class Reader:
         return [Stored(series[number], samples) for number, samples in sorted(found.items())]
 
     def samples(
-        self, series: AbstractSet[int], after: Instant, until: Instant, most: int = 2**62
+        self,
+        series: AbstractSet[int],
+        after: Instant,
+        until: Instant,
+        most: int = 2**62,
+        head: Sequence[Mapping[int, Samples]] | None = None,
     ) -> dict[int, Samples]:
-        """Return the samples in `(after, until]` of those series that have any. Raises as `select` does."""
+        """
+        Return the samples in `(after, until]` of those series that have any. Raises as `select` does.
+
+        `head` is what `head` returns, for who asks about many series one by one.
+        """
         if not series:
             return {}
         if most < 2**62 and self._file.count(series, after, until) > most:
             raise TooManySamplesError
         # The head before the chunks: what is folded meanwhile is found twice, and not nowhere.
-        head = [self.opened(row) for row in self._file.head(after, until)]
+        if head is None:
+            head = self.head(after, until)
         parts: dict[int, list[Samples]] = defaultdict(list)
         for chunk in self._file.chunks(series, after, until):
             parts[chunk.series].append(self.opened_chunk(chunk))
@@ -66,12 +76,16 @@ class Reader:
         cut = {number: _cut(merged(some), after, until) for number, some in parts.items()}
         return {number: samples for number, samples in cut.items() if samples[0]}
 
+    def head(self, after: Instant, until: Instant) -> list[dict[int, Samples]]:
+        """Return the samples of all series that are in no chunk yet, row by row. Raises StateError."""
+        return [self.opened(row) for row in self._file.head(after, until)]
+
     def labels(self, matchers: Sequence[Matcher], after: Instant, until: Instant) -> list[Labels]:
         """Return which series that satisfy all matchers have chunks in `(after, until]`. Raises StateError."""
         series = {row.id: labels for row, labels in self.series(matchers)}
         there: set[int] = set()
-        for row in self._file.head(after, until):
-            there |= series.keys() & self.opened(row).keys()
+        for row in self.head(after, until):
+            there |= series.keys() & row.keys()
         there |= self._file.has_chunk(series, after, until)
         return [series[number] for number in there]
 
