@@ -131,14 +131,18 @@ FLEET = (
         (
             simulated(
                 ROOMY,
-                50 * MINUTE,
-                people(0, 50 * MINUTE, 4),
-                Restart(20 * MINUTE, 60 * SECOND, server=replace(ROOMY, num_gpu_blocks=301)),
+                60 * MINUTE,
+                people(0, 60 * MINUTE, 4),
+                Restart(35 * MINUTE, 60 * SECOND, server=replace(ROOMY, num_gpu_blocks=301)),
             ),
         ),
-        50 * MINUTE,
-        cause=20 * MINUTE,
-        expects=(probed("VLLMMaxConcurrencyFell", within=15 * MINUTE),),
+        60 * MINUTE,
+        cause=35 * MINUTE,
+        expects=(
+            probed("VLLMMaxConcurrencyFell", within=15 * MINUTE),
+            probed("VLLMCapacityChanged", within=5 * MINUTE),
+        ),
+        switched_on=("VLLMCapacityChanged",),
         summary="the same flags, and the KV pool holds 38 % of what it held before",
     ),
     Story(

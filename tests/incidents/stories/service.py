@@ -225,4 +225,25 @@ SERVICE = (
         may=_LATE,
         summary="every token is later than 0.1 s: the budget of a month in two days",
     ),
+    Story(
+        "whole answers burn",
+        Tell.PAGE,
+        (
+            simulated(
+                ROOMY,
+                80 * MINUTE,
+                people(0, 80 * MINUTE, 1),
+                people(30 * MINUTE, 50 * MINUTE, 20),
+                Slowdown(30 * MINUTE, 45 * MINUTE, factor=30),
+            ),
+        ),
+        80 * MINUTE,
+        cause=30 * MINUTE,
+        over=75 * MINUTE,
+        interval=15 * SECOND,
+        expects=(soon("VLLMEndToEndBudgetBurn", within=45 * MINUTE),),
+        switched_on=("VLLMEndToEndBudgetBurn",),
+        may=_LATE | {"VLLMThroughputCollapsed"},
+        summary="most answers take longer than half a minute",
+    ),
 )
