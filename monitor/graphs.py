@@ -5,7 +5,7 @@ from math import isfinite, nan
 
 from monitor.charts.chart import LONGEST_TEXT, MOST_LINES, Chart, Line
 from monitor.charts.child import ChartError, Child
-from monitor.charts.signal import Signal, signal
+from monitor.charts.signal import Signal, came_of, sides, signal
 from monitor.dispatch.notification import Notification
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
@@ -72,13 +72,13 @@ def chart_of(told: Notification, at: Instant, series: Range) -> Chart | None:
     """Return what is to be drawn of the worst that fires; raises PromqlError."""
     firing = sorted(told.firing, key=lambda alert: severity_of(alert).rank)
     expr = expr_of(firing[0].generator_url) if firing else ""
-    watched = signal(expr) if expr else None
+    watched = _watched(expr, firing[0], at, series) if expr else None
     if watched is None:
         return None
     same = [alert for alert in firing if alert.generator_url == firing[0].generator_url]
     same.sort(key=lambda alert: -_distance(alert, watched))
     found = series(watched.expr, at - SPAN, at, STEP)
-    lines = tuple(_lines(same, watched, found, at))
+    lines = tuple(_lines(same, found, at))
     begins = min((time for line in lines for time in _known(line)), default=None)
     if begins is None:
         return None
@@ -87,9 +87,19 @@ def chart_of(told: Notification, at: Instant, series: Range) -> Chart | None:
     return Chart(title, name, lines, watched.threshold, min(begins, at - _SHORTEST), at)
 
 
-def _lines(alerts: Sequence[Alert], watched: Signal, found: Sequence[Series], at: Instant) -> Iterator[Line]:
+def _watched(expr: str, alert: Alert, at: Instant, series: Range) -> Signal | None:
+    """Return the signal of the side of the expression that has found the alert."""
+    found_by = sides(expr)
+    if len(found_by) > 1:
+        found_by = tuple(
+            side for side in found_by if any(came_of(alert.labels, one.labels) for one in series(side, at, at, STEP))
+        )
+    return signal(found_by[0]) if found_by else None
+
+
+def _lines(alerts: Sequence[Alert], found: Sequence[Series], at: Instant) -> Iterator[Line]:
     for alert in alerts[:MOST_LINES]:
-        mine = next((one for one in found if watched.fits(one.labels, alert.labels)), None)
+        mine = next((one for one in found if came_of(alert.labels, one.labels)), None)
         if mine is not None:
             values = dict(zip(mine.times, mine.values, strict=True))
             times = tuple(range(at - SPAN, at + 1, STEP))

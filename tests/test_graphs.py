@@ -65,6 +65,13 @@ def test_the_chart_is_the_alert_s_own_series_of_an_hour_with_its_threshold() -> 
     assert set(line.values) == {20.0}
 
 
+@pytest.mark.parametrize(("value", "threshold"), [(20.0, 10.0), (3.0, 2.0), (1.0, None)])
+def test_of_two_sides_the_one_that_found_the_alert_is_drawn(value: float, threshold: float | None) -> None:
+    either = 'queue{job="vllm"} > 10 or on (instance) queue > 2 and on () vector(1)'
+    chart = drawn(note(alert("a:1", value, either)), window(("a:1", every(90, value)), ("b:1", every(90))))
+    assert (None if chart is None else chart.threshold) == threshold
+
+
 def test_a_window_that_has_just_begun_is_shown_without_the_emptiness_before_it() -> None:
     half = drawn(note(alert("a:1")), window(("a:1", every(30))))
     new = drawn(note(alert("a:1")), window(("a:1", every(2))))

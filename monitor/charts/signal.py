@@ -13,6 +13,7 @@ from monitor.storage.column import Column
 
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _FURTHER = frozenset(("and", "unless"))
+_MATCHING = frozenset(("on", "ignoring"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,31 @@ class Signal:
     expr: str
     threshold: float
 
-    def fits(self, series: Labels, alert: Labels) -> bool:
-        """Say whether the alert with the labels `alert` came of the series with these."""
-        return all(alert.value(name) == value for name, value in series if name != METRIC_NAME)
+
+def came_of(alert: Labels, series: Labels) -> bool:
+    """Say whether the alert with these labels came of the series with those."""
+    return all(alert.value(name) == value for name, value in series if name != METRIC_NAME)
+
+
+def sides(expr: str) -> tuple[str, ...]:
+    """Return what is joined by `or`: each may have found an alert of this expression. One that is wrong has none."""
+    try:
+        parse(expr)
+    except PromqlError:
+        return ()
+    return tuple(_sides_of(expr, _bare(tuple(tokens(expr)))))
+
+
+def _sides_of(text: str, found: Sequence[Token]) -> Iterator[str]:
+    begin = 0
+    for token in _outside(found):
+        if token.kind is Kind.NAME and token.text.lower() == "or":
+            end = found.index(token)
+            yield text[found[begin].start : token.start].strip()
+            begin = end + 1
+            if found[begin].text.lower() in _MATCHING:
+                begin += 2 + _end(found[begin + 1 :])
+    yield text[found[begin].start : found[-1].end]
 
 
 def signal(expr: str) -> Signal | None:
@@ -54,10 +77,10 @@ def _compared(text: str) -> Signal | None:
     if comparison is None:
         return None
     left, right = text[found[0].start : comparison.start], text[comparison.end : found[-1].end]
-    return _sides(left, right) or _sides(right, left)
+    return _against(left, right) or _against(right, left)
 
 
-def _sides(expr: str, number: str) -> Signal | None:
+def _against(expr: str, number: str) -> Signal | None:
     try:
         threshold = _number(number)
         if threshold is not None and parse(expr).result_type is ValueType.VECTOR:
