@@ -1,6 +1,5 @@
 """What was clicked is shown by the bot, whatever Slack answers, and beside what the alerts have to say."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -20,13 +19,6 @@ from tests.slackstub.clicks import button_of
 from tests.slackstub.faults import Answer, Close, Fault, Reset, SlackError, rate_limited
 from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
-
-
-@pytest.fixture
-def stub() -> Iterator[SlackStub]:
-    with SlackStub() as running:
-        yield running
-        assert_invariants(running)
 
 
 @pytest.fixture
