@@ -210,7 +210,7 @@ SATURATION = (
         (Edited(simulated(ROOMY, 25 * MINUTE, people(0, 25 * MINUTE, 8)), _deferred),),
         25 * MINUTE,
         cause=5 * MINUTE,
-        expects=(soon("VLLMWaitingDeferred", within=12 * MINUTE),),
+        expects=(soon("VLLMWaitingDeferred", within=13 * MINUTE),),
         summary="four deferred (a LoRA slot, a KV transfer): more replicas would not help",
     ),
 )
