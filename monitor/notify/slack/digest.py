@@ -178,8 +178,8 @@ def _gone_on(
     was_open = digest.is_open
     digest = replace(digest, told=told, resolved_at=resolved_at)
     if new:
-        # Whoever took care of it took care of what was.
-        digest = replace(digest, acked_by="", acked_at=None)
+        # Whoever took care of it took care of what was; a silence matches exactly that.
+        digest = replace(digest, acked_by="", acked_at=None, silenced_by="", silenced_until=None, silence_id="")
     if not digest.stands:
         return _posting(digest, members)
     replies = []

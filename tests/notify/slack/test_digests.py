@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from monitor.model.instant import MINUTE, SECOND
+from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.notify.slack.digest import is_digest
 from monitor.notify.slack.incident import Policy
 from tests.notify.samples import NOW, ended, queue
@@ -72,13 +72,17 @@ def test_whoever_took_on_a_digest_took_on_what_was_in_it_then(line: Line) -> Non
     (key,) = [one.key for one in line.workspace.incidents.all() if is_digest(one)]
     for more, acked_by in (("0", "kim"), ("new", "")):
         incidents = line.workspace.incidents
-        incidents.change(key, lambda one: replace(one or line.incident(), acked_by="kim", acked_at=NOW))
+        digest = incidents.get(key)
+        assert digest is not None
+        digest = replace(digest, acked_by="kim", acked_at=NOW)
+        incidents.put(replace(digest, silence_id="s1", silenced_by="kim", silenced_until=NOW + HOUR))
         line.tell(queue(f"{more}:1"), group=more)
         line.pass_time(10 * SECOND)
         digest = incidents.get(key)
         assert digest is not None
-        assert digest.acked_by == acked_by
-        assert ("acknowledged by" in str(line.roots[0].payload)) is bool(acked_by)
+        assert (digest.acked_by, digest.silenced_by) == (acked_by, acked_by)
+        shown = str(line.roots[0].payload)
+        assert ("acknowledged by" in shown, "silenced by" in shown) == (bool(acked_by), bool(acked_by))
 
 
 def test_what_fires_again_after_its_digest_is_an_incident_of_its_own(line: Line) -> None:
