@@ -34,8 +34,8 @@ class LongTerm:
     """
     What there is of all times.
 
-    `since` is from when on the window has everything that is still written, and `begun` when this life began: what nobody
-    writes any more is in the history until then. Raises PromqlError where the disk cannot be read.
+    `since` is from when on the window has everything that is still written, and `begun` when this life began: what
+    nobody writes any more is in the history until then. Raises PromqlError where the disk cannot be read.
     """
 
     window: Window

@@ -12,7 +12,7 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -90,8 +90,8 @@ def packed_row(samples: Mapping[int, Samples], start: Instant) -> bytes:
     return zlib.compress(b"".join([_COUNT.pack(len(times)), _little(numbers), _little(times), _little(values)]), _LEVEL)
 
 
-def unpacked_row(body: bytes, start: Instant) -> dict[int, Samples]:
-    """Return what `packed_row` was given. Raises DamagedChunkError."""
+def unpacked_row(body: bytes, start: Instant, wanted: Container[int] | None = None) -> dict[int, Samples]:
+    """Return what `packed_row` was given, of the series that are wanted (None: all). Raises DamagedChunkError."""
     try:
         data = zlib.decompress(body)
         (count,) = _COUNT.unpack_from(data)
@@ -104,6 +104,8 @@ def unpacked_row(body: bytes, start: Instant) -> dict[int, Samples]:
     times, values = _numbers("q", data[first:second]), _numbers("d", data[second:])
     found: dict[int, Samples] = {}
     for place, number in enumerate(numbers):
+        if wanted is not None and number not in wanted:
+            continue
         own_times, own_values = found.setdefault(number, (array("q"), array("d")))
         own_times.append(times[place] + start)
         own_values.append(values[place])

@@ -4,7 +4,7 @@ import json
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -66,7 +66,7 @@ class Reader:
             raise TooManySamplesError
         # The head before the chunks: what is folded meanwhile is found twice, and not nowhere.
         if head is None:
-            head = self.head(after, until)
+            head = self.head(after, until, series)
         parts: dict[int, list[Samples]] = defaultdict(list)
         for chunk in self._file.chunks(series, after, until):
             parts[chunk.series].append(self.opened_chunk(chunk))
@@ -76,16 +76,16 @@ class Reader:
         cut = {number: _cut(merged(some), after, until) for number, some in parts.items()}
         return {number: samples for number, samples in cut.items() if samples[0]}
 
-    def head(self, after: Instant, until: Instant) -> list[dict[int, Samples]]:
-        """Return the samples of all series that are in no chunk yet, row by row. Raises StateError."""
-        return [self.opened(row) for row in self._file.head(after, until)]
+    def head(self, after: Instant, until: Instant, series: Container[int] | None = None) -> list[dict[int, Samples]]:
+        """Return the samples of these series (None: of all) that are in no chunk yet, by rows. Raises StateError."""
+        return [self.opened(row, series) for row in self._file.head(after, until)]
 
     def labels(self, matchers: Sequence[Matcher], after: Instant, until: Instant) -> list[Labels]:
         """Return which series that satisfy all matchers have chunks in `(after, until]`. Raises StateError."""
         series = {row.id: labels for row, labels in self.series(matchers)}
         there: set[int] = set()
-        for row in self.head(after, until):
-            there |= series.keys() & row.keys()
+        for row in self.head(after, until, series):
+            there |= row.keys()
         there |= self._file.has_chunk(series, after, until)
         return [series[number] for number in there]
 
@@ -96,10 +96,10 @@ class Reader:
             if all(matcher.accepts(labels) for matcher in matchers):
                 yield row, labels
 
-    def opened(self, row: HeadRow) -> dict[int, Samples]:
+    def opened(self, row: HeadRow, series: Container[int] | None = None) -> dict[int, Samples]:
         """Return the samples of a row of the head; none if it is damaged, and then it is set aside."""
         try:
-            return unpacked_row(row.body, row.start)
+            return unpacked_row(row.body, row.start, series)
         except DamagedChunkError:
             self._damaged()
             self._file.set_aside_head(row)
