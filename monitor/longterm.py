@@ -9,7 +9,9 @@ range (an average, a count) must not weigh the last hour twelve times as much as
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
 
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import Labels
@@ -25,6 +27,7 @@ from monitor.storage.history.reading import TooManySamplesError
 from monitor.storage.history.thinning import Thinned
 from monitor.storage.window import Window
 
+Steps: TypeAlias = range
 # So many samples may one query take from the disk: 32 MB.
 MOST_SAMPLES = 2_000_000
 
@@ -66,23 +69,30 @@ class LongEngine:
         self._lookback = lookback
 
     def instant(self, plan: Plan, at: Instant) -> Result:
-        return self._over(plan, at, at).instant(plan, at)
+        return self._over(plan, range(at, at + 1)).instant(plan, at)
 
     def range(self, plan: Plan, start: Instant, end: Instant, step: Duration) -> Result:
-        return self._over(plan, start, end).range(plan, start, end, step)
+        # A step that makes no sense is the engine's to refuse.
+        return self._over(plan, range(start, max(start, end) + 1, max(step, 1))).range(plan, start, end, step)
 
-    def _over(self, plan: Plan, start: Instant, end: Instant) -> Engine:
-        read = reads(plan, start, end, self._lookback)
-        beyond = {matchers: stretch for matchers, stretch in read.items() if stretch[0] < self._horizon}
-        return self._engine.over(Stitched(self._long_term, beyond, self._fetched)) if beyond else self._engine
+    def _over(self, plan: Plan, steps: Steps) -> Engine:
+        read = reads(plan, steps.start, steps.stop - 1, self._lookback)
+        beyond = {matchers: stretch for matchers, stretch in read.items() if stretch.after < self._horizon}
+        return self._engine.over(Stitched(self._long_term, beyond, steps, self._fetched)) if beyond else self._engine
 
 
 class Stitched:
     """The storage of one query: what reaches `beyond` the window is fetched, once, as far as the `horizon`."""
 
     def __init__(
-        self, long_term: LongTerm, beyond: Mapping[Matchers, Stretch], horizon: Instant, most: int = MOST_SAMPLES
+        self,
+        long_term: LongTerm,
+        beyond: Mapping[Matchers, Stretch],
+        steps: Steps,
+        horizon: Instant,
+        most: int = MOST_SAMPLES,
     ) -> None:
+        self._steps = steps
         self._horizon = horizon
         self._long_term = long_term
         self._beyond = beyond
@@ -99,10 +109,11 @@ class Stitched:
         return self._found[key]
 
     def _stitched(self, matchers: Matchers) -> Sequence[Column]:
-        after, until = self._beyond[matchers]
+        stretch = self._beyond[matchers]
+        after, until = stretch.after, stretch.until
         # The window first: what is pruned from it meanwhile has been in the history for long.
         recent = self._long_term.window.select(matchers)
-        past = self._past(matchers, after, min(until, self._horizon))
+        past = self._past(matchers, replace(stretch, until=min(until, self._horizon)))
         whole: list[Column] = []
         joined: dict[Labels, Samples] = {}
         thinned: dict[Block, Thinned] = {}
@@ -115,9 +126,11 @@ class Stitched:
             joined[column.labels] = _joined(stored, block.samples(column), _first(column))
         return [*whole, *_columns({**joined, **past}.items())]
 
-    def _past(self, matchers: Matchers, after: Instant, until: Instant) -> dict[Labels, Samples]:
+    def _past(self, matchers: Matchers, stretch: Stretch) -> dict[Labels, Samples]:
+        thin = partial(_at_steps, self._steps) if stretch.at_steps else None
+        reader = self._long_term.history.reader
         try:
-            found = self._long_term.history.reader.select(matchers, after, until, self._room)
+            found = reader.select(matchers, stretch.after, stretch.until, self._room, thin)
         except TooManySamplesError as err:
             raise PromqlError(
                 f"query processing would load too many samples from the history: more than {self._room}",
@@ -127,6 +140,15 @@ class Stitched:
             raise PromqlError(f"history: {err}", kind=ErrorKind.EXECUTION) from err
         self._room -= sum(len(stored.samples[0]) for stored in found)
         return {stored.labels: stored.samples for stored in found}
+
+
+def _at_steps(steps: Steps, samples: Samples) -> Samples:
+    """Return the samples that are the newest ones at any of the steps: of a month looked at by the hour, few."""
+    times, values = samples
+    if len(steps) >= len(times):
+        return samples
+    places = sorted({bisect_right(times, at) - 1 for at in steps} - {-1})
+    return array("q", [times[place] for place in places]), array("d", [values[place] for place in places])
 
 
 def _first(column: Column) -> Instant:

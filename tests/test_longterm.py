@@ -13,6 +13,7 @@ from monitor.model.instant import HOUR, MINUTE, SECOND, Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import equal
 from monitor.promql import Engine, Matrix, PromqlError, Scalar, Vector, parse
+from monitor.promql.reads import Stretch
 from monitor.storage.history.keep import Keep
 from monitor.storage.window import Window
 from tests.storage.history.keeping import START, Keeper
@@ -145,9 +146,17 @@ def test_what_reaches_back_is_a_sample_a_minute_all_along_and_what_does_not_is_a
 def test_more_than_there_is_room_for_is_an_error_before_it_is_read(house: House) -> None:
     long_term = LongTerm(house.keeper.window, house.keeper.history, house.since, house.since)
     matchers = parse("kept").selectors[0].matchers
-    stitched = Stitched(long_term, {matchers: (START, END)}, END - HOUR, most=500)
+    stitched = Stitched(long_term, {matchers: Stretch(START, END, at_steps=False)}, range(END, END + 1), END, most=500)
     with pytest.raises(PromqlError, match="too many samples from the history: more than 500"):
         stitched.select(matchers)
+
+
+def test_of_a_selector_only_what_the_steps_see_is_held(house: House) -> None:
+    long_term = LongTerm(house.keeper.window, house.keeper.history, house.since, house.since)
+    matchers, steps = parse("kept").selectors[0].matchers, range(START, END - 2 * HOUR, HOUR)
+    stretch = Stretch(START - 5 * MINUTE, steps[-1], at_steps=True)
+    # Four series, at most a sample a step of each; and the window's own, of which the last step sees none.
+    Stitched(long_term, {matchers: stretch}, steps, END, most=4 * len(steps)).select(matchers)
 
 
 def test_series_that_are_gone_from_the_window_are_listed(house: House) -> None:

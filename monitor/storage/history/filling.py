@@ -71,7 +71,7 @@ class Filler:
         found: list[tuple[_Series, Samples]] = []
         for reach, some in _by_reach(series, self._reach).items():
             ids = {row.id for row, _ in some}
-            samples = self._reader.samples(ids, self._now - reach, first - 1, head=self._head)
+            samples = self._reader.samples(ids, self._now - reach, first - 1, self._head)
             found += [(one, samples[one[0].id]) for one in some if one[0].id in samples]
         times = _minutes(times for _, (times, _) in found)
         if not times:
@@ -95,10 +95,11 @@ def _by_reach(series: Iterable[_Series], reach: Callable[[str], Duration]) -> di
     return found
 
 
-def _minutes(columns: Iterable[Sequence[Instant]]) -> "array[int]":
+def _minutes(columns: Iterable["array[int]"]) -> "array[int]":
     """Return of each minute the last time at which any series has a sample: a row must be one of all of them."""
     lasts: dict[int, Instant] = {}
-    for times in columns:
+    # Most series have the same times as others.
+    for times in {bytes(memoryview(times)): times for times in columns}.values():
         for at in times:
             minute = minute_of(at)
             if at > lasts.get(minute, -(2**63)):

@@ -15,6 +15,9 @@ from monitor.storage.history.chunk import DamagedChunkError, Samples, merged, un
 from monitor.storage.history.file import ChunkRow, HeadRow, HistoryFile, SeriesRow
 from monitor.storage.history.keep import name_in
 
+# So many times as many samples as there is room for may be read when most of them are left out: 40 million.
+_THINNED = 20
+_SOME = 20
 _NO_SAMPLES: Samples = (array("q"), array("d"))
 
 
@@ -37,36 +40,50 @@ class Reader:
         self._file = file
         self._damaged = damaged
 
-    def select(self, matchers: Sequence[Matcher], after: Instant, until: Instant, most: int = 2**62) -> list[Stored]:
+    def select(
+        self,
+        matchers: Sequence[Matcher],
+        after: Instant,
+        until: Instant,
+        most: int = 2**62,
+        thin: Callable[[Samples], Samples] | None = None,
+    ) -> list[Stored]:
         """
         Return the series that satisfy all matchers and have samples in `(after, until]`, with these.
 
-        Raises StateError, and TooManySamplesError before more than `most` are read.
+        With `thin` only what it leaves of each series is held. Raises StateError, and TooManySamplesError before more
+        than `most` are held, or many times as many would have to be read.
         """
         series = {row.id: labels for row, labels in self.series(matchers)}
-        found = self.samples(series.keys(), after, until, most)
-        return [Stored(series[number], samples) for number, samples in sorted(found.items())]
+        if self._file.count(series, after, until) > (most if thin is None else most * _THINNED):
+            raise TooManySamplesError
+        head = self.head(after, until, series)
+        stored: list[Stored] = []
+        held = 0
+        ids = sorted(series)
+        # Chunks of some series at a time: those of all may be more than there is memory for.
+        for place in range(0, len(ids), _SOME):
+            found = self.samples(frozenset(ids[place : place + _SOME]), after, until, head)
+            for number, samples in found.items():
+                left = samples if thin is None else thin(samples)
+                held += len(left[0])
+                if held > most:
+                    raise TooManySamplesError
+                stored.append(Stored(series[number], left))
+        return stored
 
     def samples(
         self,
         series: AbstractSet[int],
         after: Instant,
         until: Instant,
-        most: int = 2**62,
-        head: Sequence[Mapping[int, Samples]] | None = None,
+        head: Sequence[Mapping[int, Samples]],
     ) -> dict[int, Samples]:
         """
-        Return the samples in `(after, until]` of those series that have any. Raises as `select` does.
+        Return the samples in `(after, until]` of those series that have any. Raises StateError.
 
-        `head` is what `head` returns, for who asks about many series one by one.
+        `head` is what `head` has returned before: what is folded meanwhile is found twice, and not nowhere.
         """
-        if not series:
-            return {}
-        if most < 2**62 and self._file.count(series, after, until) > most:
-            raise TooManySamplesError
-        # The head before the chunks: what is folded meanwhile is found twice, and not nowhere.
-        if head is None:
-            head = self.head(after, until, series)
         parts: dict[int, list[Samples]] = defaultdict(list)
         for chunk in self._file.chunks(series, after, until):
             parts[chunk.series].append(self.opened_chunk(chunk))
