@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -155,8 +155,10 @@ def test_of_a_selector_only_what_the_steps_see_is_held(house: House) -> None:
     long_term = LongTerm(house.keeper.window, house.keeper.history, house.since, house.since)
     matchers, steps = parse("kept").selectors[0].matchers, range(START, END - 2 * HOUR, HOUR)
     stretch = Stretch(START - 5 * MINUTE, steps[-1], at_steps=True)
-    # Four series, at most a sample a step of each; and the window's own, of which the last step sees none.
-    Stitched(long_term, {matchers: stretch}, steps, END, most=4 * len(steps)).select(matchers)
+    # Some thousand samples are read, and of four series at most one a step held.
+    assert Stitched(long_term, {matchers: stretch}, steps, END, most=100).select(matchers)
+    with pytest.raises(PromqlError, match="more than 100"):
+        Stitched(long_term, {matchers: replace(stretch, at_steps=False)}, steps, END, most=100).select(matchers)
 
 
 def test_series_that_are_gone_from_the_window_are_listed(house: House) -> None:
