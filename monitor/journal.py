@@ -36,6 +36,7 @@ from monitor.storage.db import (
     LogRow,
     StateError,
 )
+from monitor.storage.thinning import thinned
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +174,7 @@ class Journal:
             try:
                 self._database.commit(steps)
             except StateError as err:
-                self._unwritten = [step for step in steps if step.matter]
+                self._unwritten = thinned(steps)
                 self._complain(err)
             else:
                 self._unwritten, self._silent = [], False
