@@ -88,14 +88,15 @@ class Server:
     def _understood(self, reply: requests.Response) -> list[dict[str, Any]]:
         try:
             answer = json.loads(reply.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict) or answer.get("status") not in ("success", "error"):
             raise SourceError(f"{self.name} does not speak the Prometheus HTTP API: it answers {reply.status_code}")
         if answer["status"] == "error":
             raise SourceError(f"{self.name}: {answer.get('errorType')}: {answer.get('error')}")
-        found = answer["data"]["result"]
-        if answer["data"]["resultType"] != "matrix" or not isinstance(found, list):
+        data = answer.get("data")
+        found = data.get("result") if isinstance(data, dict) and data.get("resultType") == "matrix" else None
+        if not isinstance(found, list):
             raise SourceError(f"{self.name} answers a range with no matrix")
         return found
 
@@ -118,7 +119,7 @@ class History:
                 self._length = max((end - after) // 2, _SHORTEST)
                 continue
             count = 0
-            for one in _samples(answer, after):
+            for one in _samples(answer, after, self._server.name):
                 known = found.setdefault(one.labels, one)
                 if known is not one:
                     known.times.extend(one.times)
@@ -133,12 +134,20 @@ def period(server: Server, start: Instant, end: Instant, interval: Duration | No
     """Return the period; without an `interval` that of the scrapes at its end. Raises SourceError."""
     if interval is None:
         answer = server.samples(UP, end - 10 * MINUTE, end) or []
-        longest = max((one.times for one in _samples(answer, 0)), key=len, default=array("q"))
+        longest = max((one.times for one in _samples(answer, 0, server.name)), key=len, default=array("q"))
         interval = usual_interval(longest) if len(longest) > 1 else 15 * SECOND
     return Period(start, end, interval)
 
 
-def _samples(answer: list[dict[str, Any]], after: Instant) -> Iterator[Samples]:
+def _samples(answer: list[dict[str, Any]], after: Instant, name: str) -> Iterator[Samples]:
+    """Yield what the server `name` has answered. Raises SourceError."""
+    try:
+        yield from _series(answer, after)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as err:
+        raise SourceError(f"{name} answers a matrix with what is no series in it ({type(err).__name__})") from err
+
+
+def _series(answer: list[dict[str, Any]], after: Instant) -> Iterator[Samples]:
     stamps: list[float] = []
     times = array("q")
     for one in answer:

@@ -58,16 +58,20 @@ def period_of(paths: Sequence[Path], interval: Duration | None) -> Period:
 
 
 def scrapes(path: Path) -> Iterator[Scrape]:
-    """Yield the lines of a recording. Raises SourceError."""
-    number = 0
+    """Yield the lines of a recording, which stand in the order of their times. Raises SourceError."""
+    number, before = 0, None
     try:
         with _opened(path) as lines:
             for line in lines:
                 number += 1
-                yield _scrape(json.loads(line))
+                scrape = _scrape(json.loads(line))
+                if before is not None and scrape.at < before:
+                    raise SourceError(f"{path}:{number}: is older than the line before it: sort them by time")
+                before = scrape.at
+                yield scrape
     except OSError as err:
         raise SourceError(f"{path}: {err.strerror or 'cannot be unpacked'}") from err
-    except (ValueError, TypeError, KeyError, AttributeError, EOFError) as err:
+    except (AttributeError, EOFError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as err:
         raise SourceError(f"{path}:{number}: no line of a recording ({type(err).__name__})") from err
 
 
@@ -77,6 +81,8 @@ def _opened(path: Path) -> IO[str]:
 
 def _scrape(line: dict[str, Any]) -> Scrape:
     page = line["body"] if line.get("status") == 200 else None  # noqa: PLR2004 - OK
+    if not isinstance(page, str | None):
+        raise TypeError("a page is text")
     health, load = line.get("health"), line.get("load")
     readings = Readings(
         health=_health(health) if "health" in line else None, server_load=None if load is None else float(load)

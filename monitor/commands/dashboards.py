@@ -24,13 +24,15 @@ def dashboard_group(path: Path) -> RuleGroup:
         dashboard = json.loads(path.read_text(encoding="utf-8"))
     except OSError as err:
         raise DashboardError(f"{path}: {err.strerror}") from err
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         raise DashboardError(f"{path}: no JSON: {err}") from err
     if not isinstance(dashboard, dict):
         raise DashboardError(f"{path}: no dashboard")
-    rules = tuple(
-        AlertingRule(name, filled(expr)) for name, expr in (*_of_panels(dashboard), *_of_variables(dashboard))
-    )
+    try:
+        found = [*_of_panels(dashboard), *_of_variables(dashboard)]
+        rules = tuple(AlertingRule(name, filled(expr)) for name, expr in found)
+    except (AttributeError, RecursionError, TypeError) as err:
+        raise DashboardError(f"{path}: no dashboard: panels or variables of another shape") from err
     return RuleGroup(str(dashboard.get("title", path.name)), str(path), rules=rules)
 
 
@@ -40,17 +42,17 @@ def filled(expr: str) -> str:
 
 
 def _of_panels(part: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for panel in part.get("panels", ()):
-        for target in panel.get("targets", ()):
+    for panel in part.get("panels") or ():
+        for target in panel.get("targets") or ():
             if target.get("expr"):
                 yield str(panel.get("title", "")), target["expr"]
         yield from _of_panels(panel)
 
 
 def _of_variables(dashboard: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for variable in dashboard.get("templating", {}).get("list", ()):
-        query = variable.get("query", "")
-        text = query.get("query", "") if isinstance(query, dict) else query
+    for variable in (dashboard.get("templating") or {}).get("list") or ():
+        query = variable.get("query") or ""
+        text = query.get("query") or "" if isinstance(query, dict) else query
         found = _LABEL_VALUES.fullmatch(text.strip()) if variable.get("type") == "query" else None
         if found is not None:
             yield f"${variable.get('name', '')}", found.group(1)

@@ -12,14 +12,19 @@ from typer.testing import CliRunner
 
 from monitor.backtest.dump import Dump
 from monitor.backtest.feed import SeriesFeed
+from monitor.backtest.prometheus import History, Server
+from monitor.backtest.recording import scrapes
 from monitor.backtest.source import Samples, SourceError
 from monitor.cli import cli
+from monitor.model.instant import MINUTE
 from monitor.model.labels import Labels
 from monitor.model.sample import STALE, is_stale
 from monitor.storage.window import Window
 from tests.backtest.histories import HANG, InMemory, Recorded, samples_of, write_dump, write_openmetrics
 from tests.differential.server import prometheus
 from tests.engines import engine
+from tests.notify.endpoint import endpoint
+from tests.slackstub.faults import Answer
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +137,48 @@ def test_a_file_that_is_no_history_is_refused_with_its_line(text: str, error: st
     with pytest.raises(SourceError) as raised:
         Dump(path, {"x"})
     assert str(raised.value) == f"{tmp_path}/{error}"
+
+
+@pytest.mark.parametrize(
+    ("second", "error"),
+    [
+        ('{"time": 99, "status": null}', ":2: is older than the line before it: sort them by time"),
+        ('{"time": 105, "status": 200, "body": 5}', ":2: no line of a recording (TypeError)"),
+        ('{"time": 1e400, "status": null}', ":2: no line of a recording (OverflowError)"),
+        ("[" * 30_000, ":2: no line of a recording (RecursionError)"),
+    ],
+)
+def test_a_recording_that_cannot_be_played_is_refused_with_its_line(second: str, error: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(f'{{"time": 100, "status": null}}\n{second}\n')
+    with pytest.raises(SourceError) as raised:
+        list(scrapes(path))
+    assert str(raised.value) == f"{path}{error}"
+
+
+def matrix(result: str) -> str:
+    return f'{{"status": "success", "data": {{"resultType": "matrix", "result": {result}}}}}'
+
+
+NO_SERIES = "answers a matrix with what is no series in it"
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("[" * 30_000, "does not speak the Prometheus HTTP API: it answers 200"),
+        ('{"status": "success", "data": null}', "answers a range with no matrix"),
+        ('{"status": "success", "data": [[[]]]}', "answers a range with no matrix"),
+        (matrix('[{"metric": {}, "values": [[1, "x"]]}]'), f"{NO_SERIES} (ValueError)"),
+        (matrix('[{"metric": {}, "values": [[1e999, "1"]]}]'), f"{NO_SERIES} (OverflowError)"),
+        (matrix('[{"values": [[1, "1"]]}]'), f"{NO_SERIES} (KeyError)"),
+        (matrix("[7]"), f"{NO_SERIES} (AttributeError)"),
+    ],
+)
+def test_an_answer_that_no_prometheus_gives_is_told_as_such(body: str, error: str) -> None:
+    with endpoint(lambda _: Answer(200, body)) as server, pytest.raises(SourceError) as raised:
+        list(History(Server(server.url), {"up"}).read(0, MINUTE))
+    assert str(raised.value) == f"{server.url} {error}"
 
 
 def _series(name: str, *samples: tuple[int, float]) -> Samples:

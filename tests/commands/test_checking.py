@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from monitor.cli import cli
-from monitor.commands.dashboards import dashboard_group, filled
+from monitor.commands.dashboards import DashboardError, dashboard_group, filled
 from monitor.model.instant import MINUTE
 from monitor.shipped import shipped_dashboards
 from monitor.simulator.script import Scenario, Server
@@ -186,3 +186,19 @@ def test_every_query_of_the_shipped_dashboard_is_judged() -> None:
     queries = path.read_text().count('"expr":')
     group = dashboard_group(path)
     assert len([rule for rule in group.rules if not rule.name.startswith("$")]) >= queries - 1
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 30_000, "[]", '{"panels": 5}', '{"panels": [null]}', '{"panels": [{"targets": [{"expr": 5}]}]}']
+)
+def test_a_file_that_is_no_dashboard_is_refused_by_name(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    path.write_text(text)
+    with pytest.raises(DashboardError, match=r"board\.json: no "):
+        dashboard_group(path)
+
+
+def test_a_dashboard_may_have_nothing_in_its_lists(tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    path.write_text('{"panels": [{"title": "a", "targets": [{"expr": "up"}], "panels": null}, {"targets": null}]}')
+    assert [rule.name for rule in dashboard_group(path).rules] == ["a"]

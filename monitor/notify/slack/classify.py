@@ -68,7 +68,7 @@ def code_of(body: str) -> str:
     if word.startswith("{"):
         try:
             answer = json.loads(word)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
         word = str(answer.get("error", ""))
     return word if _CODE.fullmatch(word) else ""
