@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 
 from monitor.capacity.dtypes import kv_bytes, weight_bytes
 from monitor.capacity.failure import CapacityError
@@ -183,6 +184,6 @@ def _lengths(settings: Settings) -> list[str]:
         for tokens in settings.lengths
         if not 0 < tokens <= settings.max_model_len
     ]
-    if any(share <= 0 for share in settings.lengths.values()):
-        wrong.append("the share of a length is more than 0")
+    if not all(0 < share < inf for share in settings.lengths.values()):
+        wrong.append("the share of a length is a number above 0")
     return wrong

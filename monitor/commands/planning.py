@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from rich.console import Console
@@ -85,9 +86,15 @@ def answer(
     return planned.verdict is not Verdict.FAILS
 
 
+# More than all GPUs there are.
+_MOST_GIB = 1e9
+
+
 def _check(asked: Planning) -> None:
     sizes = {"--weights-gib": asked.weights_gib, "--reserve-gib": asked.reserve_gib}
-    wrong = [f"{flag} {gib:g} is not a size" for flag, gib in sizes.items() if gib is not None and not gib >= 0]
+    wrong = [
+        f"{flag} {gib:g} is not a size" for flag, gib in sizes.items() if gib is not None and not 0 <= gib <= _MOST_GIB
+    ]
     if asked.input_limit < 1:
         wrong.append(f"--input-limit {asked.input_limit} is not a positive number")
     if wrong:
@@ -125,7 +132,7 @@ def wanted(written: str) -> float:
     """Return the concurrency of `concurrency=2.5`. Raises CapacityError."""
     name, _, value = written.partition("=")
     try:
-        if name == "concurrency" and (number := float(value)) > 0:
+        if name == "concurrency" and 0 < (number := float(value)) < inf:
             return number
     except ValueError:
         pass

@@ -117,7 +117,7 @@ def test_everything_that_contradicts_itself_is_said_at_once() -> None:
         "--max-num-seqs 0 is not a positive number",
         "--gpu-memory-utilization 90 is not a ratio above 0, up to 1",
         "a request of 600000 tokens does not fit into --max-model-len 500000",
-        "the share of a length is more than 0",
+        "the share of a length is a number above 0",
         "--max-model-len 500000 is more than the 131072 positions that llama-3.1-8b was made for",
         "--tensor-parallel-size 3 does not divide the 32 attention heads of llama-3.1-8b",
     ]

@@ -46,6 +46,10 @@ def test_as_json_it_has_every_number_and_the_ways() -> None:
         (["--quantization", "magic"], "its size is not known here"),
         (["--weights-gib", "-3"], "--weights-gib -3 is not a size"),
         (["--reserve-gib", "-3"], "--reserve-gib -3 is not a size"),
+        (["--reserve-gib", "inf"], "--reserve-gib inf is not a size"),
+        (["--weights-gib", "1e300"], "--weights-gib 1e+300 is not a size"),
+        (["--length", "5=nan"], "the share of a length is a number above 0"),
+        (["--solve", "concurrency=1e400"], "--solve 'concurrency=1e400': write concurrency=2.5"),
     ],
 )
 def test_what_cannot_be_computed_is_said(more: list[str], told: str) -> None:
