@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def thinned(steps: Sequence[Changes]) -> list[Changes]:
-    """Return steps that leave the file as all of `steps` do; of each alert, letter, incident and silence the last row."""
+    """Return steps that leave the file as all of `steps` do; of each alert, letter, silence, incident the last row."""
     later = _Later()
     kept = [later.left_of(step) for step in reversed(steps)]
     return [step for step in reversed(kept) if step.matter]
