@@ -23,6 +23,7 @@ _TEXT = re.compile(r"[A-Za-z0-9 _.,:;/@#%&=~|+*?()\[\]^$!<>-]*")
 # They would begin something else in the line of YAML that they stand in.
 _NO_LONGER_TEXT = re.compile(r": |:$| #")
 _URL = re.compile(r"https?://[^ ]+")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _WORDS = {"y": "year", "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond"}
 
@@ -88,6 +89,14 @@ def label(value: Any) -> str:
     return written
 
 
+def name(value: Any) -> str:
+    """Return what is in the value of a label, and part of no regular expression."""
+    written = kinds.text(value)
+    if written and _NAME.fullmatch(written) is None:
+        raise ValueError(f"{shown(written)} is not a name (write letters, digits, _, . and -)")
+    return written
+
+
 def url(value: Any) -> str:
     written = text(value)
     if _URL.fullmatch(written) is None:
@@ -134,5 +143,6 @@ _BY_KEY: dict[str, Callable[[Any], Any]] = {
     "http_handlers": pattern,
     "paths": pattern,
     "model_name": pattern,
+    "name": name,
     "cache_settings": label,
 }

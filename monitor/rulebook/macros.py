@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from monitor.model.instant import DAY, HOUR, MINUTE
 from monitor.rulebook.kinds import Span
 from monitor.vllm.buckets import one_two_five
 
@@ -63,12 +64,18 @@ def le(edge: Decimal | int) -> str:
 
 def token_bucket(tokens: Decimal | int) -> int:
     """Return the smallest edge of the histograms of token counts (1, 2, 5, 10 …) that is not below `tokens`."""
-    return next(int(edge) for edge in one_two_five(10 * int(tokens)) if edge >= tokens)
+    return next(int(edge) for edge in one_two_five(10 * max(1, int(tokens))) if edge >= tokens)
 
 
 def words(duration: int) -> str:
     """Return `5 minutes` for 300000 ms."""
     return Span(duration).words
+
+
+def roughly(duration: Decimal) -> str:
+    """Return `2 days` for a little more than that, in ms: as days, hours or minutes, whichever are at least two."""
+    size = next((size for size in (DAY, HOUR) if duration >= 2 * size), MINUTE)
+    return words(max(1, round(duration / size)) * size)
 
 
 def percent(ratio: Decimal) -> str:

@@ -85,6 +85,12 @@ def test_without_codes_of_a_kind_there_is_no_alert_on_them(tmp_path: Path) -> No
     assert built(path, ())["gpu.rules.yaml"].count("- alert: VLLMGPUXidError") == 1
 
 
+@pytest.mark.parametrize(("tokens", "edge"), [("0", "1|1.0"), ("0.5", "1|1.0"), ("15000", "20000|20000.0")])
+def test_prompts_are_told_from_the_next_edge_that_a_histogram_has(tokens: str, edge: str) -> None:
+    text = build(read_values(None, [f"alerts.VLLMPromptsTooLong.tokens={tokens}"]))["input.rules.yaml"]
+    assert f'le=~"{edge}"' in text
+
+
 def test_all_mistakes_of_a_file_are_told_at_once_with_their_places(tmp_path: Path) -> None:
     text = (
         "grafana_url: 'a\"b'\n"

@@ -36,6 +36,7 @@ QUANTITIES = "ttft, inter_token, time_per_output_token, e2e, availability"
         ),
         ("of: latency", f'"latency" is no quantity that can have an objective (write {QUANTITIES})'),
         ('of: ttft, name: ""', "an objective needs a name"),
+        ('of: ttft, name: "*a"', 'name: "*a" is not a name (write letters, digits, _, . and -)'),
     ],
 )
 def test_an_objective_that_no_bucket_can_show_is_refused(tmp_path: Path, objective: str, complaint: str) -> None:
