@@ -132,6 +132,10 @@ class App:
                 self._metrics.reload_successful.set(0)
                 log.error("reload refused, the old configuration stays", extra={"reason": str(err)})
                 return str(err)
+            except Exception as err:  # whatever a file brings about, what runs goes on
+                self._metrics.reload_successful.set(0)
+                log.exception("reload failed, the old configuration stays")
+                return f"unexpected error: {type(err).__name__} (the log has more)"
             self._running = self._go_over(old, parts)
             self._running.begin()
             self._guard = _guard_of(config)

@@ -12,6 +12,7 @@ import requests
 
 from monitor.app import App, StartError
 from monitor.clock import SystemClock
+from monitor.config.config import Config
 from monitor.config.read import load
 from monitor.model.instant import HOUR, MINUTE, slot_at_or_before
 from monitor.model.labels import METRIC_NAME, Labels
@@ -95,6 +96,27 @@ def test_the_connection_to_a_target_that_is_removed_is_closed_with_it(tmp_path: 
         config.write_text(config.read_text().replace(f"127.0.0.1:{target.port}", "127.0.0.1:1"))
         assert app.reload() == ""
         assert ended.wait(5)
+
+
+def test_a_reload_that_fails_in_a_way_that_nobody_thought_of_ends_nothing(tmp_path: Path) -> None:
+    with serving(PAGE) as target:
+        config, broken = write(tmp_path, target), threading.Event()
+
+        def loaded() -> Config:
+            if broken.is_set():
+                raise ZeroDivisionError
+            return load(config)
+
+        app = App(loaded, SystemClock())
+        url = f"http://127.0.0.1:{app.start()}"
+        try:
+            broken.set()
+            assert app.reload() == "unexpected error: ZeroDivisionError (the log has more)"
+            assert "vllm_monitor_config_last_reload_successful 0.0" in requests.get(f"{url}/metrics", timeout=5).text
+            broken.clear()
+            assert app.reload() == ""
+        finally:
+            app.stop()
 
 
 def test_by_which_names_the_daemon_may_be_asked_changes_with_a_reload(tmp_path: Path) -> None:
