@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from monitor.rulebook.macros import AT, anywhere, indented, le, links, percent, shown, token_bucket, words
+from monitor.rulebook.kinds import Span
+from monitor.rulebook.macros import AT, anywhere, indented, le, links, percent, roughly, shown, token_bucket, words
 from monitor.rulebook.values import Values
 from monitor.shipped import rules_folder
 
@@ -91,5 +92,5 @@ def _environment() -> Any:
         finalize=shown,
     )
     environment.globals.update(any=anywhere, le=le, token_bucket=token_bucket, at=AT)
-    environment.filters.update(percent=percent, words=words)
+    environment.filters.update(percent=percent, words=words, roughly=roughly, duration=Span)
     return environment

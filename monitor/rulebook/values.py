@@ -69,6 +69,8 @@ def read_values(path: Path | None = None, settings: Iterable[str] = ()) -> Value
             values = values.with_(source())
         except DocumentError as err:
             mistakes.extend(err.mistakes)
+    # Objectives of the file and windows of a setting have not been seen together yet.
+    mistakes = mistakes or [Mistake("all together", NOWHERE, *problem) for problem in values.problems()]
     if mistakes:
         raise DocumentError(mistakes)
     return values

@@ -85,6 +85,17 @@ def test_objectives_and_windows_that_contradict_each_other_are_refused(
     assert [line.split(": ", 1)[1] for line in mistakes(tmp_path, text)] == [complaint]
 
 
+def test_objectives_of_a_file_and_windows_of_a_setting_are_looked_at_together(tmp_path: Path) -> None:
+    path = tmp_path / "values.yaml"
+    path.write_text("slos: [{name: lax, of: availability, objective_ratio: 0.95}]\n")
+    assert read_values(path)
+    windows = "slo_windows=[{long: 1h, short: 5m, burn: 30}]"
+    assert read_values(None, [windows])
+    never = f"a burn rate of 30 can never be seen with lax, whose objective is 0.95: {TOO_MUCH}"
+    with pytest.raises(DocumentError, match=f"^all together: slo_windows: {never}$"):
+        read_values(path, [windows])
+
+
 def test_an_edge_of_ones_own_and_one_model_go_into_the_rules(tmp_path: Path) -> None:
     path = tmp_path / "values.yaml"
     path.write_text('slos: [{name: chat, of: ttft, edge: 3, custom_edge: true, model_name: "chat-.+"}]\n')

@@ -35,7 +35,7 @@ tests:
 
 
 @pytest.mark.parametrize(
-    ("grace", "down"), [("0s", ("busy:1", "idle:1")), ("10m", ("busy:1",)), ("5m", ("busy:1", "idle:1"))]
+    ("grace", "down"), [("0s", ("busy:1", "idle:1")), ("10m", ("busy:1",)), ("7m", ("busy:1", "idle:1"))]
 )
 def test_a_server_that_had_nothing_to_do_may_be_away_for_a_while(
     tmp_path: Path, grace: str, down: tuple[str, ...]
@@ -49,9 +49,26 @@ def test_a_server_that_had_nothing_to_do_may_be_away_for_a_while(
 
 
 def test_only_the_jobs_that_are_named_are_watched() -> None:
-    text = build(read_values(None, ["job_regex=vllm-.+"]))["availability.rules.yaml"]
+    files = build(read_values(None, ["job_regex=vllm-.+"]))
+    text = files["availability.rules.yaml"]
     assert 'up{job=~"vllm-.+"} == 0' in text
     assert "up == " not in text
+    # Many programs count their requests under this name.
+    (requests,) = re.findall(r"http_requests_total\{[^}]*\}", "".join(files.values()))
+    assert requests.endswith(',job=~"vllm-.+"}')
+
+
+@pytest.mark.parametrize(("burn", "spent"), [("14.4", "2 days"), ("20", "36 hours"), ("190", "4 hours")])
+def test_how_soon_a_budget_is_gone_is_told_in_a_unit_of_which_there_are_some(
+    tmp_path: Path, burn: str, spent: str
+) -> None:
+    path = tmp_path / "values.yaml"
+    path.write_text(
+        "slos: [{name: a, of: availability, edge: 0, custom_edge: false, objective_ratio: 0.995, model_name: ''}]\n"
+        f"slo_windows: [{{long: 1h, short: 5m, burn: {burn}, for: 2m, severity: critical}}]\n"
+    )
+    text = build(read_values(path))["slo.rules.yaml"]
+    assert f"is gone in\n            {spent}." in text
 
 
 def test_no_value_stands_there_for_nothing() -> None:
