@@ -67,6 +67,8 @@ class Schedule:
             executor=part,
             id=name,
             replace_existing=True,
+            # One that is planned while the last of its name still runs comes after it; APScheduler would drop it.
+            max_instances=2,
         )
 
     def start(self) -> None:
