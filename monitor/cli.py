@@ -15,6 +15,7 @@ from monitor.commands.alerting import alerts, silence_cli
 from monitor.commands.backtest_command import backtest
 from monitor.commands.capacity import doctor_command, gate_command, plan_command
 from monitor.commands.checking import check
+from monitor.commands.report_command import report_command
 from monitor.commands.ruling import rules_cli
 from monitor.commands.telling import outbox_cli, try_slack
 from monitor.commands.usage import fail
@@ -192,6 +193,7 @@ cli.add_typer(rules_cli, name="rules")
 cli.command("plan")(plan_command)
 cli.command("doctor")(doctor_command)
 cli.command("gate")(gate_command)
+cli.command("report")(report_command)
 cli.command("test-slack")(try_slack)
 
 

@@ -18,6 +18,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shipped": set(),
     "rulebook": GROUND | {"shipped", "rules", "vllm"},
     "capacity": set(),
+    # Is handed what answers its questions.
+    "report": {"model"},
     "simulator": {"model"},
     "vllm": {"model"},
     "storage": GROUND,

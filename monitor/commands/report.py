@@ -1,0 +1,112 @@
+"""`vllm-monitor report`: asks a daemon or a Prometheus, and prints."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from monitor.commands.query import Asked, QueryError, from_server, source
+from monitor.commands.table import visible
+from monitor.commands.usage import UsageError
+from monitor.model.instant import Duration, Instant, from_seconds
+from monitor.model.labels import Labels
+from monitor.report.figures import report_of
+from monitor.report.gather import Ask, Points, gather
+from monitor.report.period import Period, PeriodError, instant_of, week_before, whole_minutes
+from monitor.report.plain import as_plain
+from monitor.report.report import Report
+from monitor.report.texts import alert_row, heading, rows, title
+
+Print = Callable[[Console], None]
+_ALERT_COLUMNS = ("alert", "severity", "of", "fired", "in all", "longest")
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return a time zone by its name. Raises UsageError."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as err:
+        raise UsageError(f"--timezone {name} is not known: write Europe/Berlin") from err
+
+
+def period_asked(from_: str | None, to: str | None, *, week: bool, zone: tzinfo, now: Instant) -> Period:
+    """Return the period that the options ask for: without any the last seven days. Raises UsageError."""
+    if week and (from_ or to):
+        raise UsageError("--week and --from exclude each other")
+    if to and not from_:
+        raise UsageError("--to goes with --from")
+    try:
+        if not from_:
+            return week_before(now)
+        return whole_minutes(instant_of(from_, zone), instant_of(to, zone) if to else now)
+    except PeriodError as err:
+        raise UsageError(str(err)) from err
+
+
+def server_asked(prometheus: str | None, url: str | None) -> str:
+    """Return who is asked. Raises UsageError."""
+    if prometheus and url:
+        raise UsageError("--prometheus and --url exclude each other")
+    return str(source(prometheus or url, None))
+
+
+def reported(server: str, period: Period, limit: int) -> Report:
+    """Ask a server for all that is in the report. Raises QueryError, also where it knows nothing of the time."""
+    report = report_of(gather(asking(server), period), limit)
+    if not report.models and not report.alerts:
+        raise QueryError("nothing is recorded of this time: are the shipped rules evaluated there?")
+    return report
+
+
+def asking(server: str) -> Ask:
+    """Return what asks the Prometheus HTTP API of `server`."""
+
+    def ask(expr: str, start: Instant, end: Instant, step: Duration, /) -> Sequence[Points]:
+        answer = from_server(server, Asked(expr, end, end - start, step))
+        return [
+            Points(
+                Labels.of(one["metric"]),
+                [from_seconds(at) for at, _ in one["values"]],
+                [float(text) for _, text in one["values"]],
+            )
+            for one in answer["data"]["result"]
+        ]
+
+    return ask
+
+
+def print_json(value: object, console: Console) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2), file=console.file)
+
+
+def print_report(report: Report, zone: tzinfo, console: Console) -> None:
+    """Print a table for each model, and one of the alerts."""
+    console.print(Text(title(report, zone), "bold"))
+    for one in report.models:
+        console.print(Text(f"\n{visible(heading(report, one))}", "bold cyan"))
+        table = Table.grid(padding=(0, 2))
+        for name, text in rows(one, zone):
+            table.add_row(Text(name), Text(visible(text)))
+        console.print(table)
+    console.print()
+    if not report.alerts:
+        console.print("no alert fired")
+        return
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    for place, name in enumerate(_ALERT_COLUMNS):
+        table.add_column(name, justify="left" if place < _ALERT_COLUMNS.index("fired") else "right")
+    for fired in report.alerts:
+        table.add_row(*[Text(visible(cell)) for cell in alert_row(fired)])
+    console.print(table)
+
+
+def print_as(report: Report, zone: tzinfo, console: Console, *, json: bool) -> None:
+    if json:
+        print_json(as_plain(report), console)
+    else:
+        print_report(report, zone, console)

@@ -1,0 +1,44 @@
+"""The command `vllm-monitor report`."""
+
+from typing import Annotated
+
+import typer
+
+from monitor.commands.usage import UsageError, fail
+
+_WEEK = typer.Option("--week", help="The last seven days; so it is without --from.")
+_FROM = typer.Option("--from", help="Where to begin: 2026-11-01T10:00, or seconds since 1970.")
+_TO = typer.Option("--to", help="Where to end; now.")
+_ZONE = typer.Option("--timezone", help="The zone of times that are given without one, and of those printed.")
+_PROMETHEUS = typer.Option("--prometheus", help="Ask a Prometheus that evaluates the shipped rules: its URL.")
+_URL = typer.Option("--url", help="Ask another daemon than http://127.0.0.1:9109.")
+_LIMIT = typer.Option("--input-limit", min=1, help="The longest prompt that is wanted, in tokens.")
+_JSON = typer.Option("--json", help="Print plain values.")
+
+
+def report_command(  # noqa: PLR0913 - typer reads options off the signature
+    *,
+    week: Annotated[bool, _WEEK] = False,
+    from_: Annotated[str | None, _FROM] = None,
+    to: Annotated[str | None, _TO] = None,
+    timezone: Annotated[str, _ZONE] = "UTC",
+    prometheus: Annotated[str | None, _PROMETHEUS] = None,
+    url: Annotated[str | None, _URL] = None,
+    input_limit: Annotated[int, _LIMIT] = 15_000,
+    json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Tell how a week was: KV peak, queue, latency, throughput, errors, alerts, headroom and growth of each model."""
+    from monitor.clock import SystemClock
+    from monitor.commands.query import QueryError
+    from monitor.commands.report import period_asked, print_as, reported, server_asked, zone_of
+    from monitor.commands.show import terminal
+
+    try:
+        zone = zone_of(timezone)
+        server = server_asked(prometheus, url)
+        period = period_asked(from_, to, week=week, zone=zone, now=SystemClock().now())
+        print_as(reported(server, period, input_limit), zone, terminal(), json=json)
+    except UsageError as err:
+        raise typer.BadParameter(str(err)) from err
+    except QueryError as err:
+        fail(str(err))

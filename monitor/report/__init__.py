@@ -1,0 +1,1 @@
+"""What a week, or any other period, was like for each model: numbers from queries, and texts from numbers."""

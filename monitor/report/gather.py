@@ -1,0 +1,94 @@
+"""
+Asks the questions of a report.
+
+They are asked for the end of each minute: there the history, which keeps the last sample of each minute, and a
+Prometheus, which has all of them, give the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import NamedTuple, Protocol
+
+from monitor.model.instant import DAY, MINUTE, Duration, Instant
+from monitor.model.labels import Labels
+from monitor.report.period import LONGEST, WEEK, Period
+from monitor.report.questions import ALERTS, DAILY_PEAK, Question
+
+# Values by the instant of their minute's end.
+Track = Mapping[Instant, float]
+
+
+class Model(NamedTuple):
+    job: str
+    name: str
+
+
+class AlertKey(NamedTuple):
+    name: str
+    severity: str
+    job: str
+    model: str
+
+
+class Points(NamedTuple):
+    """One series of an answer."""
+
+    labels: Labels
+    times: Sequence[Instant]
+    values: Sequence[float]
+
+
+class Ask(Protocol):
+    """Answers an expression at every step from start to end; raises whatever its caller understands."""
+
+    def __call__(self, expr: str, start: Instant, end: Instant, step: Duration, /) -> Sequence[Points]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All that was answered; `daily` are the highest KV usages of the days that end at their instants."""
+
+    period: Period
+    tracks: Mapping[Question, Mapping[Model, Track]]
+    alerts: Mapping[AlertKey, Track] = field(default_factory=dict)
+    daily: Mapping[Model, Track] = field(default_factory=dict)
+
+    def track(self, question: Question, model: Model) -> Track:
+        return self.tracks.get(question, {}).get(model, {})
+
+
+def gather(ask: Ask, period: Period) -> Gathered:
+    """Ask everything about a period, and for the growth about the weeks before it."""
+    tracks = {question: _by_model(_minutes(ask, question, period)) for question in Question}
+    alerts = {_alert(labels): track for labels, track in _minutes(ask, ALERTS, period).items()}
+    return Gathered(period, tracks, alerts, _by_model(_days(ask, period.end)))
+
+
+def _minutes(ask: Ask, expr: str, period: Period) -> dict[Labels, dict[Instant, float]]:
+    # A week of minutes is fewer than the points that may be asked for at once.
+    found: dict[Labels, dict[Instant, float]] = {}
+    for part in period.parts(WEEK):
+        _add(found, ask(expr, part.start + MINUTE, part.end, MINUTE))
+    return found
+
+
+def _days(ask: Ask, end: Instant) -> dict[Labels, dict[Instant, float]]:
+    found: dict[Labels, dict[Instant, float]] = {}
+    for part in Period(max(end - LONGEST, 0), end).parts(WEEK):
+        _add(found, ask(DAILY_PEAK, part.start + DAY, part.end, DAY))
+    return found
+
+
+def _add(found: dict[Labels, dict[Instant, float]], answer: Sequence[Points]) -> None:
+    for labels, times, values in answer:
+        track = found.setdefault(labels, {})
+        track.update((at, value) for at, value in zip(times, values, strict=True) if isfinite(value))
+
+
+def _by_model(found: Mapping[Labels, Track]) -> dict[Model, Track]:
+    return {Model(labels.value("job"), labels.value("model_name")): track for labels, track in found.items() if track}
+
+
+def _alert(labels: Labels) -> AlertKey:
+    return AlertKey(*(labels.value(name) for name in ("alertname", "severity", "job", "model_name")))

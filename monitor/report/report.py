@@ -1,0 +1,116 @@
+"""A report as values. Units: ratios 0 to 1, seconds, tokens, minutes where the name says so; None is not known."""
+
+from dataclasses import dataclass
+
+from monitor.model.instant import Instant
+from monitor.report.gather import AlertKey, Model
+from monitor.report.growth import Growth
+from monitor.report.period import Period
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The highest value, and the minute it was first reached in."""
+
+    value: float
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """The hour with the highest mean, that mean, and the highest within it."""
+
+    mean: float
+    at: Instant
+    peak: float
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How much passed: the mean of the minutes that were seen, and the busiest hour."""
+
+    mean: float
+    busiest: Hour
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """A percentile in seconds, of five minutes each: the median of them, the highest, and when that was."""
+
+    typical: float
+    worst: Peak
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """The KV cache of the fullest engine. `free_requests` of full length still fit at the peak of the busiest hour."""
+
+    peak: Peak | None = None
+    busiest: Hour | None = None
+    minutes_above_95: int | None = None
+    concurrency: float | None = None
+    free_requests: float | None = None
+    tokens: float | None = None
+    max_model_len: float | None = None
+    growth: Growth | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Requests that wait and run, all servers of the model together; `p95` is of the minutes."""
+
+    peak: Peak | None = None
+    p95: float | None = None
+    most_running: float | None = None
+    preemptions: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Requests a minute, tokens a second."""
+
+    requests: Flow | None = None
+    prompt_tokens: Flow | None = None
+    generated_tokens: Flow | None = None
+    error_ratio: float | None = None
+    http_5xx_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Lengths in tokens, against the limit."""
+
+    limit: int
+    mean: float | None = None
+    p99: Latency | None = None
+    # What one prompt takes of the smallest engine's cache: of the limit, of the highest p99.
+    share_of_limit: float | None = None
+    share_of_p99: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReport:
+    model: Model
+    minutes_seen: int
+    cache: Cache
+    queue: Queue
+    throughput: Throughput
+    latencies: dict[str, Latency]
+    prompts: Prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """An alert that fired; minutes are those it was seen firing in, on any instance."""
+
+    alert: AlertKey
+    times: int
+    minutes: int
+    longest_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    period: Period
+    models: tuple[ModelReport, ...]
+    alerts: tuple[Fired, ...]

@@ -1,0 +1,127 @@
+"""From answers to numbers, and from numbers to what is printed."""
+
+from datetime import UTC
+from io import StringIO
+from zoneinfo import ZoneInfo
+
+import pytest
+from rich.console import Console
+
+from monitor.commands.report import print_report
+from monitor.model.instant import DAY, HOUR, MINUTE, Instant
+from monitor.report.figures import quantile, report_of
+from monitor.report.gather import AlertKey, Gathered, Model, gather
+from monitor.report.growth import Growth, Trend, growth_of
+from monitor.report.period import Period, PeriodError, instant_of, period_of
+from monitor.report.plain import as_plain
+from monitor.report.questions import Question
+from tests.notify.golden import assert_golden
+from tests.report.weeks import MONDAY, RUSH, USUAL, WEEK, FakeServer
+
+LLAMA = Model("vllm", "llama")
+REPORT = report_of(gather(FakeServer(), WEEK))
+
+
+def printed(zone: str = "UTC") -> str:
+    console = Console(file=StringIO(), width=160, highlight=False)
+    print_report(REPORT, ZoneInfo(zone), console)
+    assert isinstance(console.file, StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+
+
+def test_a_week_as_it_is_printed() -> None:
+    assert_golden("report/week.txt", printed())
+
+
+def test_a_week_as_plain_values() -> None:
+    assert_golden("report/week.json", as_plain(REPORT))
+
+
+def test_times_are_of_the_zone_that_is_wanted() -> None:
+    assert "busiest hour  Tue 03 Nov 15:00: mean 97%" in printed("Europe/Berlin")
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    (one,) = report_of(gather(FakeServer({Question.WAITING: USUAL[Question.WAITING]}, ()), WEEK)).models
+    assert one.minutes_seen == WEEK.length // MINUTE
+    assert (one.cache.peak, one.cache.growth, one.throughput.requests, one.latencies) == (None, None, None, {})
+
+
+def test_an_hour_of_which_a_minute_was_seen_is_not_the_busiest() -> None:
+    usage = {MONDAY + minute * MINUTE: 0.5 for minute in range(1, 61)} | {MONDAY + HOUR + MINUTE: 0.9}
+    (one,) = report_of(Gathered(WEEK, {Question.KV: usage_of(usage), Question.KV_PEAK: usage_of(usage)})).models
+    assert one.cache.busiest is not None
+    assert (one.cache.busiest.at, one.cache.busiest.mean) == (MONDAY, 0.5)
+    assert one.cache.peak is not None
+    assert (one.cache.peak.value, one.cache.peak.at) == (0.9, MONDAY + HOUR)
+
+
+def usage_of(track: dict[Instant, float]) -> dict[Model, dict[Instant, float]]:
+    return {LLAMA: track}
+
+
+def test_an_alert_that_pauses_for_a_minute_has_fired_twice() -> None:
+    seen = {RUSH.start + minute * MINUTE: 1.0 for minute in (1, 2, 3, 5)}
+    (fired,) = report_of(Gathered(WEEK, {}, {AlertKey("A", "warning", "vllm", "llama"): seen})).alerts
+    assert (fired.times, fired.minutes, fired.longest_minutes) == (2, 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("weeks", "expected"),
+    [
+        pytest.param((0.6, 0.7, 0.8), Growth(Trend.SHORT, (0.6, 0.7, 0.8)), id="three weeks are too few"),
+        pytest.param((0.5, 0.5, 0.5, 0.5), Growth(Trend.STEADY, (0.5,) * 4, 0.0), id="the same every week"),
+        pytest.param((0.8, 0.3, 0.9, 0.4, 0.7), None, id="up and down"),
+        pytest.param((0.5, 0.6, 0.7, 1.0), Growth(Trend.FULL, (0.5, 0.6, 0.7, 1.0)), id="full already"),
+    ],
+)
+def test_there_is_a_trend_only_where_the_weeks_show_one(weeks: tuple[float, ...], expected: Growth | None) -> None:
+    found = growth_of(days(weeks), WEEK.end)
+    assert found == (expected or Growth(Trend.SCATTERED, weeks))
+
+
+def test_growth_is_told_in_days_until_full() -> None:
+    found = growth_of(days((0.5, 0.6, 0.7, 0.8)), WEEK.end)
+    assert found.trend is Trend.GROWING
+    assert (found.slope, found.days) == (pytest.approx(0.1), pytest.approx(14))
+
+
+def test_a_week_of_which_two_days_are_known_does_not_count() -> None:
+    known = days((0.5, 0.6, 0.7, 0.8))
+    oldest = sorted(known)[:5]
+    assert growth_of({at: peak for at, peak in known.items() if at not in oldest}, WEEK.end).trend is Trend.SHORT
+
+
+def days(weeks: tuple[float, ...]) -> dict[Instant, float]:
+    return {
+        WEEK.end - (age * 7 + day) * DAY: peak - day * 0.01
+        for age, peak in enumerate(reversed(weeks))
+        for day in range(7)
+    }
+
+
+def test_quantiles_lie_between_values_as_in_promql() -> None:
+    assert quantile((4, 1, 3, 2), 0.5) == 2.5
+    assert quantile((), 0.5) is None
+
+
+def test_a_period_may_leave_the_second_day_out() -> None:
+    expected = Period(MONDAY + 10 * HOUR, MONDAY + 11 * HOUR)
+    assert period_of("2026-11-02T10:00/11:00", UTC) == expected
+    assert period_of("2026-11-02T10:00/2026-11-02T11:00Z", UTC) == expected
+    assert period_of("2026-11-02T11:00/12:00", ZoneInfo("Europe/Berlin")) == expected
+    assert instant_of("1793577600", UTC) == MONDAY
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("2026-11-02", "is no period"),
+        ("2026-11-02T10:00/09:00", "its end must be after its beginning"),
+        ("2026-09-02/2026-11-02", "longer than 35 days"),
+        ("yesterday/today", "is no time"),
+    ],
+)
+def test_what_is_no_period_is_refused(text: str, why: str) -> None:
+    with pytest.raises(PeriodError, match=why):
+        period_of(text, UTC)
