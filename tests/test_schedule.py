@@ -107,13 +107,13 @@ def test_a_single_job_that_is_named_again_takes_the_place_of_the_first() -> None
 
 def test_a_single_job_that_is_planned_while_the_last_of_its_name_runs_comes_after_it() -> None:
     ran: list[str] = []
-    goes_on = threading.Event()
+    scheduled = threading.Event()
     with Watched() as watched:
 
         def first() -> None:
             watched.schedule.once("flush", watched.clock.now(), NOTIFY, lambda: ran.append("second"))
             # Until the scheduler has had its turn.
-            goes_on.wait(0.2)
+            scheduled.wait(0.2)
             ran.append("first")
 
         watched.schedule.once("flush", watched.clock.now(), NOTIFY, first)

@@ -7,8 +7,10 @@ from typer.testing import CliRunner, Result
 
 from monitor.cli import cli
 from monitor.commands.rules import built, drift
+from monitor.expressions import check_expr, check_template
 from monitor.rulebook.build import build, differences, write
 from monitor.rulebook.kinds import SEVERITIES
+from monitor.rulebook.read import shipped_groups
 from monitor.rulebook.values import defaults, read_values
 from monitor.yamldoc.mistake import DocumentError
 
@@ -78,6 +80,15 @@ def test_what_no_rule_could_be_built_with_is_told_at_its_place_in_the_values(
     (found,) = mistakes(tmp_path, text)
     assert found.startswith("values.yaml:1:")
     assert found.endswith(complaint)
+
+
+def test_a_rule_that_the_daemon_cannot_read_for_a_value_is_told_with_the_file_of_values(tmp_path: Path) -> None:
+    path = values_file(tmp_path, "alerts: {VLLMMaxConcurrencyFell: {memory: 0s}}\n")
+    with pytest.raises(DocumentError) as raised:
+        shipped_groups(path, check_expr, check_template)
+    (mistake,) = raised.value.mistakes
+    assert mistake.path == f"{path}: capacity.rules.yaml as built with it"
+    assert mistake.what == "expr: duration must be greater than 0"
 
 
 def test_without_codes_of_a_kind_there_is_no_alert_on_them(tmp_path: Path) -> None:
