@@ -110,7 +110,11 @@ class Starts:
     def shift(self, by: Duration) -> None:
         """The clock was set by so much."""
         self._servers = {
-            key: replace(server, changes=tuple(replace(one, at=one.at + by) for one in server.changes))
+            key: replace(
+                server,
+                changes=tuple(replace(one, at=one.at + by) for one in server.changes),
+                doubted_at=server.doubted_at + by,
+            )
             for key, server in self._servers.items()
         }
 

@@ -139,6 +139,13 @@ def test_changes_move_with_the_clock() -> None:
     assert starts.before(ALERT, NOW + HOUR + MINUTE) == [Change(NOW + HOUR + 5 * SECOND, UPGRADE)]
 
 
+def test_so_does_what_was_seen_once_when_the_clock_is_set() -> None:
+    starts = lived(OLD, NEW)
+    starts.shift(HOUR)
+    lived(NEW, starts=starts, begin=NOW + HOUR + 10 * SECOND)
+    assert starts.before(ALERT, NOW + HOUR + MINUTE) == [Change(NOW + HOUR + 5 * SECOND, UPGRADE)]
+
+
 def test_what_the_window_shows_of_the_same_start_is_not_told_again() -> None:
     held = Window()
     for number, (version, begin) in enumerate((("0.25.1", NOW - 20 * MINUTE), ("0.26.0", NOW + 10 * SECOND))):
