@@ -42,6 +42,11 @@ class Settings:
     hybrid_kv_cache_manager: bool | None = None
     lengths: Mapping[int, float] = field(default_factory=dict)
 
+    @property
+    def tokens_in_flight(self) -> int:
+        """How many tokens may be computed before what left a window is given back."""
+        return self.max_num_batched_tokens * _BATCHES
+
 
 class Verdict(StrEnum):
     """Whether vLLM starts."""
@@ -87,8 +92,7 @@ def plan(model: Architecture, gpu: Gpu, settings: Settings, measured: Measured |
     shares = settings.tensor_parallel_size * settings.pipeline_parallel_size
     room = memory(gpu, settings.gpu_memory_utilization, weights_gib(model, settings) / shares, measured)
     blocks = room.pool.each(lambda gib: cache.blocks_in(gib * GIB))
-    in_flight = settings.max_num_batched_tokens * _BATCHES
-    needed = cache.blocks_for(settings.max_model_len, in_flight)
+    needed = cache.blocks_for(settings.max_model_len, settings.tokens_in_flight)
     concurrency = blocks.each(lambda count: count / needed)
     return Plan(
         model,
@@ -103,7 +107,7 @@ def plan(model: Architecture, gpu: Gpu, settings: Settings, measured: Measured |
         blocks=blocks,
         tokens=concurrency.each(lambda many: int(many * settings.max_model_len)),
         concurrency=concurrency,
-        requests=_requests(cache, settings, blocks, in_flight),
+        requests=_requests(cache, settings, blocks),
         verdict=_verdict(blocks, needed),
     )
 
@@ -129,10 +133,11 @@ def _token_bytes(model: Architecture, settings: Settings, bytes_a_number: float,
     return numbers * bytes_a_number / settings.pipeline_parallel_size
 
 
-def _requests(cache: Pool, settings: Settings, blocks: Range, in_flight: int) -> Range | None:
+def _requests(cache: Pool, settings: Settings, blocks: Range) -> Range | None:
     if not settings.lengths:
         return None
     total = sum(settings.lengths.values())
+    in_flight = settings.tokens_in_flight
     mean = sum(cache.blocks_for(tokens, in_flight) * share for tokens, share in settings.lengths.items()) / total
     return blocks.each(lambda count: min(settings.max_num_seqs, count / mean))
 

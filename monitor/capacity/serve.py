@@ -22,6 +22,11 @@ def serve_line(model: str, settings: Settings) -> str:
     }
     flags.extend((flag, str(size)) for flag, size in sizes.items() if size > 1)
     flags.append(("--max-num-seqs", str(settings.max_num_seqs)))
+    usual = Settings(settings.max_model_len)
+    if settings.max_num_batched_tokens != usual.max_num_batched_tokens:
+        flags.append(("--max-num-batched-tokens", str(settings.max_num_batched_tokens)))
+    if settings.block_size != usual.block_size:
+        flags.append(("--block-size", str(settings.block_size)))
     written = [word for flag in flags for word in flag]
     if settings.hybrid_kv_cache_manager is False:
         written.append("--disable-hybrid-kv-cache-manager")

@@ -31,7 +31,8 @@ def print_outcome(played: Played, console: Console, title: str = "") -> None:
     period = f"{utc(outcome.start)} to {utc(outcome.end)}, every {lasted(outcome.interval)}"
     console.print(f"{title}{period}")
     if played.slow:
-        console.print(f"evaluated instant by instant, which is slow: {visible(played.slow)}", style="dim")
+        why = f"evaluated instant by instant, which is slow: {visible(played.slow)}"
+        console.print(why, style="dim", markup=False)
     if outcome.fired:
         _print_fired(outcome, console)
         console.print(table(_TOTALS, list(_totals(outcome)), len(_TOTALS)))

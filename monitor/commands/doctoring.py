@@ -5,12 +5,14 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from monitor.capacity.doctor import Diagnosis, diagnosed
 from monitor.capacity.inputs import Inputs, rows
 from monitor.capacity.inputs import as_plain as inputs_as_plain
 from monitor.capacity.startup import Fact, Found, Startup
 from monitor.commands.oneserver import Told
+from monitor.commands.table import visible
 from monitor.probe.readings import Pool
 
 _UNITS = {
@@ -33,10 +35,11 @@ def show(startup: Startup, diagnosis: Diagnosis, console: Console, inputs: Input
     for remedy in diagnosis.remedies:
         console.print(f"  - {remedy}", highlight=False, markup=False)
     if startup.illness is not None:
-        console.print(f"\nline {startup.illness.line}: {startup.illness.text}", highlight=False, markup=False)
+        told = visible(startup.illness.text)
+        console.print(f"\nline {startup.illness.line}: {told}", highlight=False, markup=False)
     table = Table.grid(padding=(0, 2))
     for name, value, line in _rows(startup):
-        table.add_row(name, value, line)
+        table.add_row(name, Text(visible(value)), line)
     for name, value in rows(inputs) if inputs is not None else ():
         table.add_row(name, value, "")
     console.print()
@@ -44,7 +47,7 @@ def show(startup: Startup, diagnosis: Diagnosis, console: Console, inputs: Input
     if startup.warnings:
         console.print()
     for warning in startup.warnings:
-        console.print(f"warning: {warning}", highlight=False, markup=False)
+        console.print(f"warning: {visible(warning)}", highlight=False, markup=False)
     missing = [str(fact) for fact in _WANTED if not _has(startup, fact)]
     if missing and startup.lines:
         console.print(f"\nNot in these {startup.lines:,} lines: {', '.join(missing)}.", highlight=False, markup=False)

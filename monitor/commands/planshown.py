@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from monitor.capacity.explain import explained, figure
@@ -14,6 +15,7 @@ from monitor.capacity.plan import Plan, Verdict
 from monitor.capacity.ranges import Range
 from monitor.capacity.serve import serve_line
 from monitor.capacity.solve import Answer
+from monitor.commands.table import visible
 
 _COLOURS = {Verdict.STARTS: "green", Verdict.PERHAPS: "yellow", Verdict.FAILS: "red"}
 
@@ -23,7 +25,8 @@ def show(plan: Plan, model: str, limit: int, console: Console, *, explain: bool)
     table = Table.grid(padding=(0, 2))
     for name, value in _rows(plan, limit):
         table.add_row(name, value)
-    console.print(f"[bold]{plan.model.name}[/] on {plan.gpu.name}: {_verdict(plan)}", highlight=False, soft_wrap=True)
+    name = escape(visible(plan.model.name))
+    console.print(f"[bold]{name}[/] on {plan.gpu.name}: {_verdict(plan)}", highlight=False, soft_wrap=True)
     console.print(table, highlight=False)
     if explain:
         console.print()
@@ -118,8 +121,8 @@ def _rows(plan: Plan, limit: int) -> list[tuple[str, str]]:
 def _share(plan: Plan, limit: int) -> float | None:
     """Return the part of the pool that one request of the longest input takes; None where there is no pool."""
     tokens = min(limit, plan.settings.max_model_len)
-    in_flight = plan.settings.max_num_batched_tokens
-    return plan.cache.blocks_for(tokens, in_flight) / plan.blocks.likely if plan.blocks.likely else None
+    needed = plan.cache.blocks_for(tokens, plan.settings.tokens_in_flight)
+    return needed / plan.blocks.likely if plan.blocks.likely else None
 
 
 def _verdict(plan: Plan) -> str:

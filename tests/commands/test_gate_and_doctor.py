@@ -100,6 +100,12 @@ def test_the_doctor_follows_a_log_until_the_start_has_failed(tmp_path: Path) -> 
         assert json.load(doctor.stdout)["illness"]["wanted"] == 131_072
 
 
+def test_what_stands_in_a_log_is_shown_as_it_is(tmp_path: Path) -> None:
+    log = tmp_path / "start.log"
+    log.write_text("INFO LLM engine (v0.9.0) with config: model='/m/[/b]\x1b]0;x\x07', max_seq_len=100\n")
+    assert "/m/[/b]\\x1b]0;x\\x07" in run("doctor", log).stdout
+
+
 def test_the_doctor_explains_what_comes_from_standard_input_and_says_what_it_did_not_find() -> None:
     command = [str(Path(sys.executable).with_name("vllm-monitor")), "doctor", "--max-model-len", "16384"]
     with BAD.open() as log:

@@ -1,6 +1,7 @@
 """`vllm-monitor plan`: what it prints, and how it ends."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -30,6 +31,23 @@ def test_as_json_it_has_every_number_and_the_ways() -> None:
     assert told["largest_input_share"] == pytest.approx(938 / 1779)
     assert told["solve"][0]["change"] == "--kv-cache-dtype fp8"
     assert told["compare"]["kv-cache-dtype=fp8"]["token_bytes"] == 65_536
+
+
+def test_the_share_of_the_longest_request_is_what_the_plan_says_of_it() -> None:
+    """Layers with a window hold two batches beside it: here as there."""
+    asked = ["plan", "--model", "gemma-3-27b", "--gpu", "80", "--max-model-len", "32768", "--json"]
+    told = json.loads(CliRunner().invoke(cli, [*asked, "--input-limit", "40000"]).stdout)
+    assert told["largest_input_share"] == pytest.approx(1 / told["concurrency"][1])
+
+
+def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
+    folder = tmp_path / "[red]"
+    folder.mkdir()
+    sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 100}
+    config = {"model_type": "llama", "intermediate_size": 128, "max_position_embeddings": 4096, **sizes}
+    (folder / "config.json").write_text(json.dumps(config))
+    result = CliRunner().invoke(cli, ["plan", "--model", str(folder), "--gpu", "L4", "--max-model-len", "4096"])
+    assert "[red] on L4: starts" in result.stdout
 
 
 @pytest.mark.parametrize(
