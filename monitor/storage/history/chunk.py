@@ -36,7 +36,10 @@ def packed(times: "array[int]", values: "array[float]") -> bytes:
     """Return the chunk of at least one sample; `times` rise."""
     count = len(times)
     step = times[1] - times[0] if count > 1 else 0
-    even = count == 1 or times == array("q", range(times[0], times[-1] + 1, step))
+    # The end first: of times that are far apart there may be more steps than memory.
+    even = count == 1 or (
+        times[-1] == times[0] + step * (count - 1) and times == array("q", range(times[0], times[-1] + 1, step))
+    )
     apart = b""
     if not even:
         differences = array("q", [after - before for before, after in pairwise(times)])
