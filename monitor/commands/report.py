@@ -15,14 +15,16 @@ from monitor.commands.table import visible
 from monitor.commands.usage import UsageError
 from monitor.model.instant import Duration, Instant, from_seconds
 from monitor.model.labels import Labels
+from monitor.report.compare import lines, models_of
 from monitor.report.figures import report_of
 from monitor.report.gather import Ask, Points, gather
-from monitor.report.period import Period, PeriodError, instant_of, week_before, whole_minutes
+from monitor.report.period import Period, PeriodError, instant_of, period_of, week_before, whole_minutes
 from monitor.report.plain import as_plain
 from monitor.report.report import Report
 from monitor.report.texts import alert_row, heading, rows, title
 
 Print = Callable[[Console], None]
+_PERIODS = ("A", "B")
 _ALERT_COLUMNS = ("alert", "severity", "of", "fired", "in all", "longest")
 
 
@@ -46,6 +48,16 @@ def period_asked(from_: str | None, to: str | None, *, week: bool, zone: tzinfo,
         return whole_minutes(instant_of(from_, zone), instant_of(to, zone) if to else now)
     except PeriodError as err:
         raise UsageError(str(err)) from err
+
+
+def periods_compared(first: str, second: str, zone: tzinfo, *, others: bool) -> tuple[Period, Period]:
+    """Return the two periods of --compare; `others`: whether there are options of time beside it. Raises UsageError."""
+    if others:
+        raise UsageError("--compare has its own times: leave --week, --from and --to out")
+    try:
+        return period_of(first, zone), period_of(second, zone)
+    except PeriodError as err:
+        raise UsageError(f"--compare: {err}") from err
 
 
 def server_asked(prometheus: str | None, url: str | None) -> str:
@@ -105,8 +117,29 @@ def print_report(report: Report, zone: tzinfo, console: Console) -> None:
     console.print(table)
 
 
+def print_comparison(first: Report, second: Report, zone: tzinfo, console: Console) -> None:
+    """Print a table for each model: both periods, and by how much the second differs."""
+    for name, report in zip(_PERIODS, (first, second), strict=True):
+        console.print(Text(f"{name}: {title(report, zone)}", "bold"))
+    for model, one, other in models_of(first, second):
+        console.print(Text(f"\n{visible(model.name)} (job {visible(model.job)})", "bold cyan"))
+        table = Table(box=SIMPLE_HEAD, show_edge=False)
+        for place, column in enumerate(("", *_PERIODS, "change")):
+            table.add_column(column, justify="right" if place else "left")
+        for line in lines(one, other):
+            table.add_row(line.name, line.first, line.second, line.change)
+        console.print(table)
+
+
 def print_as(report: Report, zone: tzinfo, console: Console, *, json: bool) -> None:
     if json:
         print_json(as_plain(report), console)
     else:
         print_report(report, zone, console)
+
+
+def compared_as(first: Report, second: Report, zone: tzinfo, console: Console, *, json: bool) -> None:
+    if json:
+        print_json({"a": as_plain(first), "b": as_plain(second)}, console)
+    else:
+        print_comparison(first, second, zone, console)

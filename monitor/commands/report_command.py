@@ -13,6 +13,9 @@ _ZONE = typer.Option("--timezone", help="The zone of times that are given withou
 _PROMETHEUS = typer.Option("--prometheus", help="Ask a Prometheus that evaluates the shipped rules: its URL.")
 _URL = typer.Option("--url", help="Ask another daemon than http://127.0.0.1:9109.")
 _LIMIT = typer.Option("--input-limit", min=1, help="The longest prompt that is wanted, in tokens.")
+_COMPARE = typer.Option(
+    "--compare", metavar="A B", help="Two periods side by side: 2026-11-01T10:00/11:00 2026-11-02T10:00/11:00."
+)
 _JSON = typer.Option("--json", help="Print plain values.")
 
 
@@ -25,17 +28,31 @@ def report_command(  # noqa: PLR0913 - typer reads options off the signature
     prometheus: Annotated[str | None, _PROMETHEUS] = None,
     url: Annotated[str | None, _URL] = None,
     input_limit: Annotated[int, _LIMIT] = 15_000,
+    compare: Annotated[tuple[str, str] | None, _COMPARE] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
     """Tell how a week was: KV peak, queue, latency, throughput, errors, alerts, headroom and growth of each model."""
     from monitor.clock import SystemClock
     from monitor.commands.query import QueryError
-    from monitor.commands.report import period_asked, print_as, reported, server_asked, zone_of
+    from monitor.commands.report import (
+        compared_as,
+        period_asked,
+        periods_compared,
+        print_as,
+        reported,
+        server_asked,
+        zone_of,
+    )
     from monitor.commands.show import terminal
 
     try:
         zone = zone_of(timezone)
         server = server_asked(prometheus, url)
+        if compare:
+            periods = periods_compared(*compare, zone, others=week or bool(from_ or to))
+            first, second = (reported(server, one, input_limit) for one in periods)
+            compared_as(first, second, zone, terminal(), json=json)
+            return
         period = period_asked(from_, to, week=week, zone=zone, now=SystemClock().now())
         print_as(reported(server, period, input_limit), zone, terminal(), json=json)
     except UsageError as err:

@@ -21,9 +21,9 @@ def seconds(value: float) -> str:
 
 def number(value: float) -> str:
     """Return a number with as many decimals as its size has use for."""
-    if value >= _LARGE or value == int(value):
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 1 / _TENTH else f"{value:.2f}"
+    decimals = 0 if value >= _LARGE else 1 if value >= 1 / _TENTH else 2
+    text = f"{value:,.{decimals}f}"
+    return text.removesuffix("." + "0" * decimals)
 
 
 def minutes(value: int) -> str:

@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from rich.console import Console
 
-from monitor.commands.report import print_report
+from monitor.commands.report import print_comparison, print_report
 from monitor.model.instant import DAY, HOUR, MINUTE, Instant
+from monitor.report.compare import lines
 from monitor.report.figures import quantile, report_of
 from monitor.report.gather import AlertKey, Gathered, Model, gather
 from monitor.report.growth import Growth, Trend, growth_of
@@ -16,7 +17,7 @@ from monitor.report.period import Period, PeriodError, instant_of, period_of
 from monitor.report.plain import as_plain
 from monitor.report.questions import Question
 from tests.notify.golden import assert_golden
-from tests.report.weeks import MONDAY, RUSH, USUAL, WEEK, FakeServer
+from tests.report.weeks import MONDAY, RUSH, USUAL, WEEK, FakeServer, Value, always, level
 
 LLAMA = Model("vllm", "llama")
 REPORT = report_of(gather(FakeServer(), WEEK))
@@ -35,6 +36,28 @@ def test_a_week_as_it_is_printed() -> None:
 
 def test_a_week_as_plain_values() -> None:
     assert_golden("report/week.json", as_plain(REPORT))
+
+
+def test_a_load_test_before_and_after_fp8() -> None:
+    console = Console(file=StringIO(), width=120, highlight=False)
+    faster: dict[str, Value] = {
+        Question.ENDED: level(1.5),
+        Question.TTFT_P95: level(1.2),
+        Question.CONCURRENCY: always(3.58),
+    }
+    rush = Period(RUSH.start, RUSH.stop)
+    before = report_of(gather(FakeServer(), rush))
+    after = report_of(gather(FakeServer({**USUAL, **faster}), rush))
+    print_comparison(before, after, UTC, console)
+    assert isinstance(console.file, StringIO)
+    text = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+    assert_golden("report/compared.txt", text)
+
+
+def test_a_model_that_only_one_period_knows_is_shown_with_dashes() -> None:
+    (one,) = REPORT.models
+    (line, *_) = lines(None, one)
+    assert (line.name, line.first, line.second, line.change) == ("max_model_len", "\u2013", "16,384 tokens", "")
 
 
 def test_times_are_of_the_zone_that_is_wanted() -> None:
@@ -83,7 +106,8 @@ def test_there_is_a_trend_only_where_the_weeks_show_one(weeks: tuple[float, ...]
 def test_growth_is_told_in_days_until_full() -> None:
     found = growth_of(days((0.5, 0.6, 0.7, 0.8)), WEEK.end)
     assert found.trend is Trend.GROWING
-    assert (found.slope, found.days) == (pytest.approx(0.1), pytest.approx(14))
+    assert found.slope == pytest.approx(0.1)
+    assert found.days == pytest.approx(14)
 
 
 def test_a_week_of_which_two_days_are_known_does_not_count() -> None:

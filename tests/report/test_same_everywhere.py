@@ -36,6 +36,7 @@ RECORDING = Recording.load("vllm-0.32.0-overload-1s")
 STEP = 5 * SECOND
 START: Instant = slot_at_or_before(RECORDING.times[0], STEP) + STEP
 END = RECORDING.times[-1]
+MINUTES = f"{START // SECOND}/{END // SECOND}"
 PERIOD = whole_minutes(START, END)
 
 
@@ -83,9 +84,11 @@ def test_the_command_prints_it_from_first_to_last(window: Window) -> None:
     with serve(window) as daemon:
         table = CliRunner().invoke(cli, ["report", "--url", daemon.url, *times])
         plain = CliRunner().invoke(cli, ["report", "--prometheus", daemon.url, *times, "--json"])
+        twice = CliRunner().invoke(cli, ["report", "--url", daemon.url, "--compare", *[MINUTES] * 2])
         long_ago = CliRunner().invoke(
             cli, ["report", "--url", daemon.url, "--from", "2020-01-01", "--to", "2020-01-02"]
         )
+    assert (twice.exit_code, "p95 TTFT" in twice.stdout) == (0, True)
     assert table.exit_code == plain.exit_code == 0
     assert "queue         peak 43 requests" in table.stdout
     assert json.loads(plain.stdout)["models"][0]["queue"]["waiting_peak_requests"]["value"] == 43
@@ -98,6 +101,8 @@ def test_the_command_prints_it_from_first_to_last(window: Window) -> None:
     [
         (["--week", "--from", "2026-11-01"], "exclude each other"),
         (["--to", "2026-11-01"], "--to goes with --from"),
+        (["--compare", "2026-11-01", "2026-11-02"], "is no period"),
+        (["--compare", "2026-11-01T10:00/11:00", "2026-11-02T10:00/11:00", "--week"], "has its own times"),
         (["--timezone", "Nowhere/Land"], "is not known"),
         (["--url", "http://a", "--prometheus", "http://b"], "exclude each other"),
     ],
