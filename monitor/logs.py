@@ -33,3 +33,5 @@ def configure(level: str) -> None:
     logging.getLogger("monitor").setLevel(level.upper())
     # The SDK logs the webhook's URL, which is the secret, at debug.
     logging.getLogger("slack_sdk").setLevel(logging.WARNING)
+    # It warns of each tick that is left out, by the name of a lambda; `slots missed` says what matters of it.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
