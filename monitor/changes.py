@@ -9,6 +9,7 @@ from itertools import pairwise
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import INSTANCE, JOB, METRIC_NAME, Labels
 from monitor.notify.readings import Change, Changes, NoChanges
+from monitor.probe.pools import CONFIG_NAMES
 from monitor.promql import Engine, PromqlError, parse
 from monitor.promql.result import Matrix, Series
 
@@ -23,7 +24,6 @@ _ONE_START: Duration = 5 * MINUTE
 _VERSION = "vllm_monitor_target_version_info"
 _RUNNING = "vllm_engine:requests_running"
 _STARTED = "process_start_time_seconds"
-_CONFIGS = ("vllm:cache_config_info", "ray_vllm_cache_config_info", "kserve_vllm:cache_config_info")
 _MODEL = "model_name"
 _PLACES = frozenset((METRIC_NAME, JOB, INSTANCE, "engine", _MODEL))
 
@@ -77,7 +77,7 @@ def _changes(read: Callable[[str], Matrix], sampled: Callable[[str], Matrix]) ->
     """Yield what changed; `read` returns the values of a name, `sampled` when they were taken."""
     yield from _replaced(sampled(_VERSION), partial(_words, "version", "version"))
     yield from _replaced(sampled(_RUNNING), partial(_words, "model", _MODEL))
-    for name in _CONFIGS:
+    for name in CONFIG_NAMES:
         yield from _replaced(sampled(name), _configured)
     for series in read(_STARTED):
         points = pairwise(zip(series.times, series.values, strict=True))

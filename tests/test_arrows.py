@@ -19,7 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rulebook": GROUND | {"shipped", "rules", "vllm"},
     "capacity": set(),
     # Is handed what answers its questions.
-    "report": {"model"},
+    "report": {"model", "charts"},
     "simulator": {"model"},
     "vllm": {"model"},
     "storage": GROUND,
@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "template": GROUND,
     "scrape": EARLY,
     # A probe goes the way of a scrape: the same deadlines, certificates and keys.
-    "probe": EARLY | {"scrape"},
+    "probe": EARLY | {"scrape", "vllm"},
     "promql": EARLY,
     # Stricter than the order of the parts: rules are handed a query and an appender.
     "rules": GROUND | {"template"},

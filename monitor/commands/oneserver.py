@@ -19,11 +19,12 @@ from monitor.probe.questions import Questions
 from monitor.probe.readings import NOTHING, Model, Pool
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.shape import Page
+from monitor.vllm.families import PREFIXES
 from monitor.yamldoc.mistake import DocumentError
 
 LOCAL = "http://127.0.0.1:8000"
 _PROBES = 5 * SECOND
-_PROMPTS = frozenset(prefix + "request_prompt_tokens_bucket" for prefix in ("vllm:", "ray_vllm_", "kserve_vllm:"))
+_PROMPTS = frozenset(prefix + "request_prompt_tokens_bucket" for prefix in PREFIXES)
 
 
 @dataclass(frozen=True, slots=True)

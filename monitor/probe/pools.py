@@ -11,9 +11,10 @@ from math import isfinite
 
 from monitor.model.labels import Labels
 from monitor.probe.readings import Model, Pool
+from monitor.vllm.families import PREFIXES
 
 # With the prefixes that Ray and KServe put before vLLM's own names.
-CONFIG_NAMES = tuple(prefix + "cache_config_info" for prefix in ("vllm:", "ray_vllm_", "kserve_vllm:"))
+CONFIG_NAMES = tuple(prefix + "cache_config_info" for prefix in PREFIXES)
 _LONGEST_NUMBER = 18
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from monitor.model.instant import DAY, HOUR, MINUTE
 from monitor.rulebook.kinds import Span
 from monitor.vllm.buckets import one_two_five
+from monitor.vllm.families import PREFIXES
 
-PREFIXES = ("vllm:", "ray_vllm_", "kserve_vllm:")
 # Newest first. Where a version has both, they have the same labels and values: `or` takes the left one.
 RENAMED: Mapping[str, Sequence[str]] = {
     "kv_cache_usage_perc": ("gpu_cache_usage_perc",),

@@ -18,7 +18,7 @@ from monitor.vllm.version import Span, Version, parse_span, parse_version
 
 ANY_LABEL = "*"
 # How the same families are called behind Ray Serve and in KServe.
-PREFIX, RAY_PREFIX, KSERVE_PREFIX = "vllm:", "ray_vllm_", "kserve_vllm:"
+PREFIXES = PREFIX, RAY_PREFIX, KSERVE_PREFIX = "vllm:", "ray_vllm_", "kserve_vllm:"
 _SUFFIXES: Mapping[MetricType, tuple[str, ...]] = {
     MetricType.HISTOGRAM: ("_bucket", "_sum", "_count", "_created"),
     MetricType.SUMMARY: ("", "_sum", "_count", "_created"),

@@ -10,13 +10,13 @@ from difflib import get_close_matches
 from monitor.model.sample import MetricType
 from monitor.rulebook.lint.syntax import ASKING, below, comparisons, is_a, selectors, walk
 from monitor.rules.spec import Rule
-from monitor.vllm.families import PREFIX, canonical, families, family_of
+from monitor.vllm.families import PREFIX, PREFIXES, canonical, families, family_of
 
 COUNTING = frozenset(("rate", "increase", "irate", "resets", "changes"))
 RATES = frozenset(("rate", "increase", "irate"))
 # Nobody promises an answer later than this: a larger number is milliseconds by mistake.
 LONGEST_SECONDS = 250
-_PREFIXES = (PREFIX, "ray_vllm_", "kserve_vllm:", "vllm_")
+_PREFIXES = (*PREFIXES, "vllm_")
 _OURS = ("vllm_engine:", "vllm_monitor_")
 
 
