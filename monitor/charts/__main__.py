@@ -1,10 +1,11 @@
-"""`python -m monitor.charts`: a chart as JSON on standard input, a PNG on standard output."""
+"""`python -m monitor.charts`: a chart or a sheet as JSON on standard input, a PNG on standard output."""
 
 import os
 import resource
 import sys
 
 from monitor.charts.chart import MOST_BYTES, decoded
+from monitor.charts.sheet import Sheet, decoded_sheet
 
 _CPU_SECONDS = 20
 
@@ -16,14 +17,15 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(10)
     try:
-        chart = decoded(sys.stdin.buffer.read(MOST_BYTES + 1))
+        body = sys.stdin.buffer.read(MOST_BYTES + 1)
+        wanted = decoded_sheet(body) or decoded(body)
     except ValueError as err:
         sys.stderr.write(f"{err}\n")
         return 2
     # Imported here, after what is wrong has been refused.
-    from monitor.charts.drawing import png
+    from monitor.charts.drawing import png, png_of_sheet
 
-    sys.stdout.buffer.write(png(chart))
+    sys.stdout.buffer.write(png_of_sheet(wanted) if isinstance(wanted, Sheet) else png(wanted))
     return 0
 
 

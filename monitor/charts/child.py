@@ -9,6 +9,7 @@ from enum import StrEnum
 from importlib.util import find_spec
 
 from monitor.charts.chart import Chart, encoded
+from monitor.charts.sheet import Sheet, encoded_sheet
 from monitor.model.instant import SECOND, Duration, to_seconds
 
 # -P: no module of the folder the daemon was started in takes the place of one of Python's.
@@ -52,10 +53,10 @@ class Child:
         self._stopped = False
         self._lock = threading.Lock()
 
-    def draw(self, chart: Chart) -> bytes:
+    def draw(self, chart: Chart | Sheet) -> bytes:
         """Return the PNG. Raises ChartError."""
         try:
-            body = encoded(chart)
+            body = encoded(chart) if isinstance(chart, Chart) else encoded_sheet(chart)
         except ValueError as err:
             raise ChartError(Why.TOO_LARGE, str(err)) from err
         try:

@@ -1,20 +1,26 @@
-"""Draws a chart. Only the child process loads this file, and matplotlib with it."""
+"""Draws a chart, or a sheet of several. Only the child process loads this file, and matplotlib with it."""
 
 from datetime import UTC, datetime
 from io import BytesIO
 from math import nan
+from zoneinfo import ZoneInfo
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.dates import AutoDateLocator, DateFormatter
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, DateFormatter
 from matplotlib.figure import Figure
 
 from monitor.charts.chart import Chart
+from monitor.charts.sheet import Panel, Sheet
 from monitor.model.instant import DAY, Instant, to_seconds
 
 # Pixels are these times the dots an inch. Slack shows it as wide as a phone: few, large letters.
 _INCHES, _DOTS = (8.0, 4.5), 120
+_PANEL_INCHES = 2.0
+# Of ticks that are years, months, days, hours, minutes and seconds apart.
+_FORMATS = ["%Y", "%b", "%a %d", "%H:%M", "%H:%M", "%H:%M:%S"]
 _COLOURS = ("#1264a3", "#b58105", "#007a5a", "#8d3d9e", "#616061")
 _RED, _INK, _FAINT = "#c01343", "#1d1c1d", "#dddddd"
 _LONGEST_TITLE, _LONGEST_SIGNAL, _LONGEST_NAME = 58, 90, 42
@@ -38,6 +44,51 @@ def png(chart: Chart) -> bytes:
     out = BytesIO()
     figure.savefig(out, format="png")
     return out.getvalue()
+
+
+def png_of_sheet(sheet: Sheet) -> bytes:
+    """Return the picture of a sheet: its panels under each other, one legend for all."""
+    mpl.rcdefaults()
+    mpl.rcParams.update({"font.size": 12, "text.color": _INK, "axes.edgecolor": _INK, "text.usetex": False})
+    height = _PANEL_INCHES * len(sheet.panels) + 1
+    figure = Figure(figsize=(_INCHES[0], height), dpi=_DOTS, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    drawn: dict[str, Artist] = {}
+    rows = figure.subplots(len(sheet.panels), sharex=True, squeeze=False)[:, 0]
+    for axes, panel in zip(rows, sheet.panels, strict=True):
+        _draw_panel(axes, panel, sheet, drawn)
+    zone = ZoneInfo(sheet.zone)
+    locator = AutoDateLocator(tz=zone, minticks=3, maxticks=8)
+    rows[-1].xaxis.set_major_locator(locator)
+    rows[-1].xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=zone, formats=_FORMATS, show_offset=False))
+    rows[-1].set_xlabel(sheet.zone, fontsize=11)
+    figure.suptitle(_cut(sheet.title, _LONGEST_SIGNAL), x=0.01, ha="left", fontweight="bold", parse_math=False)
+    names = [f" {_cut(name, _LONGEST_NAME)}" for name in drawn]
+    legend = figure.legend(list(drawn.values()), names, loc="outside lower left", ncols=2, frameon=False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    out = BytesIO()
+    figure.savefig(out, format="png")
+    return out.getvalue()
+
+
+def _draw_panel(axes: Axes, panel: Panel, sheet: Sheet, drawn: dict[str, Artist]) -> None:
+    times = [_days(at) for at in sheet.times]
+    for curve in panel.curves:
+        # A model has its colour in all panels.
+        colour = _COLOURS[(list(drawn).index(curve.name) if curve.name in drawn else len(drawn)) % len(_COLOURS)]
+        values = [nan if value is None else value for value in curve.values]
+        (line,) = axes.plot(times, values, color=colour, linewidth=1.8)
+        drawn.setdefault(curve.name, line)
+    if panel.mark is not None:
+        axes.axhline(panel.mark, color=_RED, linewidth=1.5, linestyle="--")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(times[0], times[-1])
+    axes.set_title(_cut(panel.name, _LONGEST_SIGNAL), loc="left", fontsize=12, parse_math=False)
+    axes.grid(color=_FAINT)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
 
 
 def _draw_lines(figure: Figure, axes: Axes, chart: Chart) -> None:

@@ -1,8 +1,9 @@
 """`vllm-monitor report`: asks a daemon or a Prometheus, and prints."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
+from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rich.box import SIMPLE_HEAD
@@ -10,20 +11,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from monitor.charts.child import ChartError, Child, is_installed
 from monitor.commands.query import Asked, QueryError, from_server, source
 from monitor.commands.table import visible
 from monitor.commands.usage import UsageError
 from monitor.model.instant import Duration, Instant, from_seconds
 from monitor.model.labels import Labels
 from monitor.report.compare import lines, models_of
-from monitor.report.figures import report_of
-from monitor.report.gather import Ask, Points, gather
+from monitor.report.gather import Ask, Gathered, Points, gather
 from monitor.report.period import Period, PeriodError, instant_of, period_of, week_before, whole_minutes
+from monitor.report.picture import sheet_of
 from monitor.report.plain import as_plain
 from monitor.report.report import Report
 from monitor.report.texts import alert_row, heading, rows, title
 
-Print = Callable[[Console], None]
 _PERIODS = ("A", "B")
 _ALERT_COLUMNS = ("alert", "severity", "of", "fired", "in all", "longest")
 
@@ -51,9 +52,9 @@ def period_asked(from_: str | None, to: str | None, *, week: bool, zone: tzinfo,
 
 
 def periods_compared(first: str, second: str, zone: tzinfo, *, others: bool) -> tuple[Period, Period]:
-    """Return the two periods of --compare; `others`: whether there are options of time beside it. Raises UsageError."""
-    if others:
-        raise UsageError("--compare has its own times: leave --week, --from and --to out")
+    """Return the two periods of --compare; `others`: are there options beside it? Raises UsageError."""
+    """Return the two periods of --compare; `others`: are there options beside it? Raises UsageError."""
+        raise UsageError("--compare has its own times and no picture: leave --week, --from, --to and --png out")
     try:
         return period_of(first, zone), period_of(second, zone)
     except PeriodError as err:
@@ -67,12 +68,27 @@ def server_asked(prometheus: str | None, url: str | None) -> str:
     return str(source(prometheus or url, None))
 
 
-def reported(server: str, period: Period, limit: int) -> Report:
-    """Ask a server for all that is in the report. Raises QueryError, also where it knows nothing of the time."""
-    report = report_of(gather(asking(server), period), limit)
-    if not report.models and not report.alerts:
+def known(server: str, period: Period) -> Gathered:
+    """Ask a server for all that is in a report. Raises QueryError, also where it knows nothing of the time."""
+    found = gather(asking(server), period)
+    if not found.knows_anything:
         raise QueryError("nothing is recorded of this time: are the shipped rules evaluated there?")
-    return report
+    return found
+
+
+def write_picture(path: Path, found: Gathered, report: Report, zone: tzinfo) -> None:
+    """Draw the period into a file. Raises QueryError."""
+    if not is_installed():
+        raise QueryError("a picture needs matplotlib: install vllm-monitor[charts]")
+    sheet = sheet_of(found, title(report, zone), str(zone))
+    if sheet is None:
+        raise QueryError("there is nothing to draw")
+    try:
+        path.write_bytes(Child().draw(sheet))
+    except ChartError as err:
+        raise QueryError(f"no picture: {err}") from err
+    except OSError as err:
+        raise QueryError(f"{path}: {err.strerror}") from err
 
 
 def asking(server: str) -> Ask:

@@ -1,5 +1,6 @@
 """The command `vllm-monitor report`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ _LIMIT = typer.Option("--input-limit", min=1, help="The longest prompt that is w
 _COMPARE = typer.Option(
     "--compare", metavar="A B", help="Two periods side by side: 2026-11-01T10:00/11:00 2026-11-02T10:00/11:00."
 )
+_PNG = typer.Option("--png", help="Also draw it into this file; takes the extra `charts`.")
 _JSON = typer.Option("--json", help="Print plain values.")
 
 
@@ -29,6 +31,7 @@ def report_command(  # noqa: PLR0913 - typer reads options off the signature
     url: Annotated[str | None, _URL] = None,
     input_limit: Annotated[int, _LIMIT] = 15_000,
     compare: Annotated[tuple[str, str] | None, _COMPARE] = None,
+    png: Annotated[Path | None, _PNG] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
     """Tell how a week was: KV peak, queue, latency, throughput, errors, alerts, headroom and growth of each model."""
@@ -36,25 +39,31 @@ def report_command(  # noqa: PLR0913 - typer reads options off the signature
     from monitor.commands.query import QueryError
     from monitor.commands.report import (
         compared_as,
+        known,
         period_asked,
         periods_compared,
         print_as,
-        reported,
         server_asked,
+        write_picture,
         zone_of,
     )
     from monitor.commands.show import terminal
+    from monitor.report.figures import report_of
 
     try:
         zone = zone_of(timezone)
         server = server_asked(prometheus, url)
         if compare:
-            periods = periods_compared(*compare, zone, others=week or bool(from_ or to))
-            first, second = (reported(server, one, input_limit) for one in periods)
+            periods = periods_compared(*compare, zone, others=week or bool(from_ or to or png))
+            first, second = (report_of(known(server, one), input_limit) for one in periods)
             compared_as(first, second, zone, terminal(), json=json)
             return
         period = period_asked(from_, to, week=week, zone=zone, now=SystemClock().now())
-        print_as(reported(server, period, input_limit), zone, terminal(), json=json)
+        found = known(server, period)
+        report = report_of(found, input_limit)
+        print_as(report, zone, terminal(), json=json)
+        if png is not None:
+            write_picture(png, found, report, zone)
     except UsageError as err:
         raise typer.BadParameter(str(err)) from err
     except QueryError as err:

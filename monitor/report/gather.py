@@ -54,6 +54,10 @@ class Gathered:
     alerts: Mapping[AlertKey, Track] = field(default_factory=dict)
     daily: Mapping[Model, Track] = field(default_factory=dict)
 
+    @property
+    def knows_anything(self) -> bool:
+        return any(self.tracks.values()) or any(self.alerts.values())
+
     def track(self, question: Question, model: Model) -> Track:
         return self.tracks.get(question, {}).get(model, {})
 

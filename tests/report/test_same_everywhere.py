@@ -79,15 +79,17 @@ def test_the_overload_is_told(reported: Report) -> None:
     assert {fired.alert.name for fired in reported.alerts} == {"VLLMKVCacheFull", "VLLMOverloaded"}
 
 
-def test_the_command_prints_it_from_first_to_last(window: Window) -> None:
+def test_the_command_prints_and_draws_it(window: Window, tmp_path: Path) -> None:
+    picture = str(tmp_path / "report.png")
     times = ["--from", str(START // SECOND), "--to", str(END // SECOND)]
     with serve(window) as daemon:
-        table = CliRunner().invoke(cli, ["report", "--url", daemon.url, *times])
+        table = CliRunner().invoke(cli, ["report", "--url", daemon.url, *times, "--png", picture])
         plain = CliRunner().invoke(cli, ["report", "--prometheus", daemon.url, *times, "--json"])
         twice = CliRunner().invoke(cli, ["report", "--url", daemon.url, "--compare", *[MINUTES] * 2])
         long_ago = CliRunner().invoke(
             cli, ["report", "--url", daemon.url, "--from", "2020-01-01", "--to", "2020-01-02"]
         )
+    assert Path(picture).read_bytes().startswith(b"\x89PNG")
     assert (twice.exit_code, "p95 TTFT" in twice.stdout) == (0, True)
     assert table.exit_code == plain.exit_code == 0
     assert "queue         peak 43 requests" in table.stdout
