@@ -85,12 +85,13 @@ class Client:
         self._connection = _Connection(parts.hostname or "", port, self._deadline, self._tls(parts.scheme))
 
     def get(self, path: str) -> Reply:
+        whole = self._prefix + path
         for _ in range(_MOST_REDIRECTS):
-            reply, location = self._exchange("GET", self._prefix + path)
-            elsewhere = self._same_place(self._prefix + path, location) if reply.status in _REDIRECTS else None
+            reply, location = self._exchange("GET", whole)
+            elsewhere = self._same_place(whole, location) if reply.status in _REDIRECTS else None
             if elsewhere is None:
                 break
-            path = elsewhere.removeprefix(self._prefix)
+            whole = elsewhere
         return reply
 
     def post(self, path: str, body: bytes) -> Reply:

@@ -180,7 +180,7 @@ def test_a_port_that_is_refused_and_a_name_that_is_unknown() -> None:
 
 def moved(location: str) -> Answering:
     def answer(served: Served, connection: socket.socket) -> bool:
-        if paths(served)[-1] == "/health":
+        if paths(served)[-1].endswith("/health"):
             connection.sendall(head(0, status="307 Elsewhere", headers={"Location": location}))
         else:
             connection.sendall(head(4) + b"here")
@@ -199,6 +199,9 @@ def test_a_redirect_is_followed_on_the_same_server_only() -> None:
     with serving(moved("/health")) as served:
         assert asked(served.url).status == 307
         assert len(served.heads) < 10
+    with serving(moved("/elsewhere")) as served:
+        asked(served.url.removesuffix("/metrics") + "/llm/metrics")
+        assert paths(served) == ["/llm/health", "/elsewhere"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 """
-The bar: fifteen short stories in the shape of recordings of real servers, seven of which are pages.
+The bar: fourteen short stories in the shape of recordings of real servers, seven of which are pages.
 
 source: 4 to 20 minutes each, a scrape every 5 s, of vLLM 0.32.0, 0.11.2 and 0.9.0.1; what they showed is told by each.
 """
