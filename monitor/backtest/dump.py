@@ -136,7 +136,7 @@ class _Reader:
         try:
             values = array("d", list(map(float, tokens[0::2])))
             times = array("q", self._instants(tokens[1::2]))
-        except ValueError as err:
+        except (OverflowError, ValueError) as err:
             raise self._error("no number where one must be") from err
         # NaN is all that a sum cannot hide.
         if isnan(sum(values)):

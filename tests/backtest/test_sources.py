@@ -126,6 +126,8 @@ def test_lines_in_any_order_are_put_together(tmp_path: Path) -> None:
     [
         ("x 1", "history.om:1: a sample without a timestamp: a backtest needs one at each"),
         ("# TYPE x gauge\nx one 10", "history.om:2: no number where one must be"),
+        ("x 1 inf", "history.om:1: no number where one must be"),
+        ("x 1 1e300", "history.om:1: no number where one must be"),
         ("x{a=1} 1 10", "history.om:1: labels that cannot be read"),
         ("hello", "history.om:1: neither a sample nor a comment"),
         ("y 1 10", "history.om: no sample in it that any rule reads"),
