@@ -18,6 +18,8 @@ _ATTENTION = frozenset(
 )
 _LATENT = frozenset(("deepseek_v2", "deepseek_v3", "kimi_k2"))
 _STATEFUL = frozenset(("qwen3_next", "nemotron_h"))
+# No request of any model has more tokens.
+_LONGEST = 10**9
 KNOWN = _ATTENTION | _LATENT | _STATEFUL
 _KINDS = {
     "full_attention": Kind.FULL,
@@ -79,8 +81,10 @@ def _positions(fields: Fields) -> int:
     scaling = fields.get("rope_scaling")
     # Llama's own scaling is in the number already; YaRN multiplies it.
     if isinstance(scaling, Mapping) and "yarn" in (scaling.get("type"), scaling.get("rope_type")):
-        original = scaling.get("original_max_position_embeddings") or positions
-        return max(positions, int(float(scaling.get("factor", 1)) * int(original)))
+        factor, original = scaling.get("factor", 1), scaling.get("original_max_position_embeddings") or positions
+        if all(isinstance(size, int | float) and 0 < size < _LONGEST for size in (factor, original)):
+            return max(positions, int(factor * original))
+        fields.lacks("numbers in rope_scaling")
     return positions
 
 

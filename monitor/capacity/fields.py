@@ -44,6 +44,10 @@ class Fields:
                 return 1
         return None
 
+    def lacks(self, what: str) -> None:
+        """Note that something is missing, or cannot be read."""
+        self._missing.append(what)
+
     def kv_heads(self) -> int:
         """Return the heads of keys and values: as many as heads, one (Falcon's multi_query), or what is written."""
         if self.get("multi_query") and not self.get("new_decoder_architecture"):

@@ -1,6 +1,7 @@
 """The table of models, and `config.json` files of others."""
 
 import json
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,13 @@ def test_a_model_that_sees_is_read_by_the_part_that_writes() -> None:
 def test_yarn_lengthens_the_context() -> None:
     scaled = {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512}}
     assert architecture(CONFIG | scaled, "m", "").max_positions == 2048
+
+
+@pytest.mark.parametrize("factor", ["four", inf, -1, None])
+def test_a_scaling_that_is_no_number_is_refused(factor: object) -> None:
+    scaled = {"rope_scaling": {"rope_type": "yarn", "factor": factor}}
+    with pytest.raises(CapacityError, match="lacks numbers in rope_scaling"):
+        architecture(CONFIG | scaled, "m", "")
 
 
 def test_weights_that_cannot_be_counted_are_asked_for() -> None:
