@@ -76,7 +76,8 @@ def scrapes(path: Path) -> Iterator[Scrape]:
 
 
 def _opened(path: Path) -> IO[str]:
-    return gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+    opened = gzip.open if path.suffix == ".gz" else open
+    return opened(path, "rt", encoding="utf-8")
 
 
 def _scrape(line: dict[str, Any]) -> Scrape:

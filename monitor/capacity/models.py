@@ -43,7 +43,7 @@ def model(named: str, given_parameters: int | None = None) -> Architecture:
 
 @cache
 def _entries() -> Mapping[str, Any]:
-    table: dict[str, Any] = json.loads(_TABLE.read_text())
+    table: dict[str, Any] = json.loads(_TABLE.read_text(encoding="utf-8"))
     return table | {alias: entry for entry in table.values() for alias in entry.get("aliases", ())}
 
 

@@ -14,9 +14,8 @@ from monitor.commands.examine import Examined, Row, Seen
 from monitor.commands.table import visible
 from monitor.model.labels import INSTANCE, JOB
 from monitor.probe.options import ROUND, Probe
-from monitor.probe.questions import Round
+from monitor.probe.questions import PATHS, Round
 
-_PATHS = {Probe.HEALTH: "/health", Probe.LOAD: "/load", Probe.VERSION: "/version", Probe.MODELS: "/v1/models"}
 _STYLES = {"ok": "green", "nodata": "yellow", "err": "red"}
 _BROKEN = "bold red"
 
@@ -57,10 +56,10 @@ def _answers(probes: Round) -> Iterator[str]:
     }
     for probe in ROUND:
         if probe not in probes.done:
-            yield f"{_PATHS[probe]} not asked"
+            yield f"{PATHS[probe]} not asked"
         else:
             reason = probes.done[probe]
-            yield f"{_PATHS[probe]} {known[probe] or 'says nothing'}" if reason is None else f"{_PATHS[probe]} {reason}"
+            yield f"{PATHS[probe]} {known[probe] or 'says nothing'}" if reason is None else f"{PATHS[probe]} {reason}"
 
 
 def _table(rows: Sequence[Row]) -> Table:

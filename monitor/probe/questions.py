@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 # The key is asked for: whoever has none does not learn the models, and nothing is wrong with the server.
 _NOT_FOR_US = frozenset((401, 403))
 _NO_SUCH_PATH = frozenset((404, 405))
-_PATHS = {
+PATHS = {
     Probe.HEALTH: "/health",
     Probe.LOAD: "/load",
     Probe.VERSION: "/version",
@@ -91,7 +91,7 @@ class _Conversation:
 
     def ask(self, http: Http, probe: Probe) -> None:
         try:
-            reply = http.get(_PATHS[probe])
+            reply = http.get(PATHS[probe])
             self.readings = _with(self.readings, probe, reply)
         except ProbeError as err:
             self._failed(probe, err)
