@@ -68,7 +68,7 @@ def test_how_soon_a_budget_is_gone_is_told_in_a_unit_of_which_there_are_some(
         f"slo_windows: [{{long: 1h, short: 5m, burn: {burn}, for: 2m, severity: critical}}]\n"
     )
     text = build(read_values(path))["slo.rules.yaml"]
-    assert f"is gone in\n            {spent}." in text
+    assert f"is gone within\n            {spent}." in text
 
 
 def test_no_value_stands_there_for_nothing() -> None:
