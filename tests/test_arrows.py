@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "starts": MIDDLE | {"notify", "capacity"},
     "charts": MIDDLE,
     "graphs": MIDDLE | {"dispatch", "notify", "charts"},
+    "bulletins": {"model", "config", "notify", "report"},
     "receivers": {"config", "dispatch", "notify", "charts"},
     "expressions": {"model", "promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},

@@ -54,7 +54,9 @@ def period_asked(from_: str | None, to: str | None, *, week: bool, zone: tzinfo,
 def periods_compared(first: str, second: str, zone: tzinfo, *, others: bool) -> tuple[Period, Period]:
     """Return the two periods of --compare; `others`: are there options beside it? Raises UsageError."""
     if others:
-        raise UsageError("--compare has its own times and no picture: leave --week, --from, --to and --png out")
+        raise UsageError(
+            "--compare has its own times and is only printed: leave --week, --from, --to, --png and --slack out"
+        )
     try:
         return period_of(first, zone), period_of(second, zone)
     except PeriodError as err:

@@ -1,11 +1,14 @@
 """The command `vllm-monitor report`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from monitor.commands.usage import UsageError, fail
+
+if TYPE_CHECKING:
+    from monitor.commands.report_slack import Slack
 
 _WEEK = typer.Option("--week", help="The last seven days; so it is without --from.")
 _FROM = typer.Option("--from", help="Where to begin: 2026-11-01T10:00, or seconds since 1970.")
@@ -18,6 +21,9 @@ _COMPARE = typer.Option(
     "--compare", metavar="A B", help="Two periods side by side: 2026-11-01T10:00/11:00 2026-11-02T10:00/11:00."
 )
 _PNG = typer.Option("--png", help="Also draw it into this file; takes the extra `charts`.")
+_SLACK = typer.Option("--slack", help="Also post it to Slack, with a picture in the thread.")
+_CONFIG = typer.Option("--config", help="For --slack: a configuration file; without one, SLACK_BOT_TOKEN and the like.")
+_RECEIVER = typer.Option("--receiver", help="For --slack: a receiver of that file; the one of its root route.")
 _JSON = typer.Option("--json", help="Print plain values.")
 
 
@@ -32,6 +38,9 @@ def report_command(  # noqa: PLR0913 - typer reads options off the signature
     input_limit: Annotated[int, _LIMIT] = 15_000,
     compare: Annotated[tuple[str, str] | None, _COMPARE] = None,
     png: Annotated[Path | None, _PNG] = None,
+    slack: Annotated[bool, _SLACK] = False,
+    config: Annotated[Path | None, _CONFIG] = None,
+    receiver: Annotated[str | None, _RECEIVER] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
     """Tell how a week was: KV peak, queue, latency, throughput, errors, alerts, headroom and growth of each model."""
@@ -54,17 +63,37 @@ def report_command(  # noqa: PLR0913 - typer reads options off the signature
         zone = zone_of(timezone)
         server = server_asked(prometheus, url)
         if compare:
-            periods = periods_compared(*compare, zone, others=week or bool(from_ or to or png))
+            periods = periods_compared(*compare, zone, others=week or slack or bool(from_ or to or png))
             first, second = (report_of(known(server, one), input_limit) for one in periods)
             compared_as(first, second, zone, terminal(), json=json)
             return
         period = period_asked(from_, to, week=week, zone=zone, now=SystemClock().now())
+        board = _to_slack(config, receiver) if slack else None
         found = known(server, period)
         report = report_of(found, input_limit)
         print_as(report, zone, terminal(), json=json)
         if png is not None:
             write_picture(png, found, report, zone)
+        if board is not None:
+            typer.echo(f"posted: {', '.join(board.post(found, report, zone))}", err=True)
     except UsageError as err:
         raise typer.BadParameter(str(err)) from err
     except QueryError as err:
         fail(str(err))
+
+
+def _to_slack(config: Path | None, receiver: str | None) -> "Slack":
+    import os
+
+    from monitor.commands.report_slack import Slack, receiver_asked
+    from monitor.commands.settings import loader
+    from monitor.config.flags import Flags
+    from monitor.yamldoc.mistake import DocumentError
+
+    # The daemon has its targets; here any will do.
+    flags = Flags(targets=() if config else ("127.0.0.1:1",))
+    try:
+        read = loader(config, flags, os.environ)()
+    except DocumentError as err:
+        fail(str(err))
+    return Slack(read, receiver_asked(read, receiver))

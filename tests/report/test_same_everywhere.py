@@ -28,7 +28,9 @@ from tests.differential.remote_write import push
 from tests.differential.server import prometheus
 from tests.engines import engine
 from tests.recorded import RecordedServer, Recording
+from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
+from tests.slackstub.workspace import SCOPES, TOKEN
 from tests.storage.history.keeping import Keeper
 from tests.web.serving import serve
 
@@ -96,6 +98,27 @@ def test_the_command_prints_and_draws_it(window: Window, tmp_path: Path) -> None
     assert json.loads(plain.stdout)["models"][0]["queue"]["waiting_peak_requests"]["value"] == 43
     assert (long_ago.exit_code, long_ago.stdout) == (1, "")
     assert "nothing is recorded of this time" in long_ago.stderr
+
+
+def test_the_command_posts_it(window: Window, tmp_path: Path) -> None:
+    with serve(window) as daemon, SlackStub() as slack:
+        slack.workspace.tokens[TOKEN] = frozenset((*SCOPES, "files:write"))
+        config = tmp_path / "monitor.yaml"
+        write_config(tmp_path, "127.0.0.1:1", slack)
+        config.write_text(config.read_text().replace(", graphs: false", ""))
+        times = ["--from", str(START // SECOND), "--to", str(END // SECOND)]
+        arguments = ["report", "--url", daemon.url, *times, "--slack", "--config", str(config)]
+        done = CliRunner().invoke(cli, arguments)
+        nobody = CliRunner().invoke(cli, [*arguments, "--receiver", "nobody"], env={"COLUMNS": "200"})
+        assert (done.exit_code, done.stderr) == (0, "posted: oncall/slack[0]\n")
+        assert nobody.exit_code == 2
+        assert "there is no receiver nobody" in nobody.stderr
+        (message,) = slack.messages
+        (file,) = slack.workspace.files.values()
+        assert file.thread_ts == message.ts
+        assert "peak 43 requests" in str(message.payload)
+        assert "VLLMOverloaded" in str(message.payload)
+        assert_invariants(slack)
 
 
 @pytest.mark.parametrize(

@@ -50,15 +50,10 @@ class SlackWebhook:
     def notify(self, notification: Notification) -> None:
         """Post the notification; raises NotifyError."""
         told = told_without_buttons(notification, self._facts, self._external_url)
-        post(told, tuple(self._notes(notification)), self._send)
+        post(told, tuple(self._notes(notification)), self.post)
 
-    def _notes(self, notification: Notification) -> Iterator[str]:
-        firing = notification.firing
-        changed = firing and changed_before(notification, min(alert.starts_at for alert in firing), self._changes)
-        if changed:
-            yield changed
-
-    def _send(self, message: Message) -> None:
+    def post(self, message: Message) -> None:
+        """Post a message that is built already; raises NotifyError."""
         url = self._url.get()
         if not is_web_address(url):
             raise failure(Reason.DESTINATION, "the webhook is not an http or https URL")
@@ -77,6 +72,12 @@ class SlackWebhook:
         if response.status_code != _OK or response.body.strip() != "ok":
             code = classify.code_of(response.body)
             raise classify.answer(response.status_code, code, response.headers.get("retry-after"))
+
+    def _notes(self, notification: Notification) -> Iterator[str]:
+        firing = notification.firing
+        changed = firing and changed_before(notification, min(alert.starts_at for alert in firing), self._changes)
+        if changed:
+            yield changed
 
 
 def told_without_buttons(notification: Notification, facts: Facts, external_url: str) -> Summary:
