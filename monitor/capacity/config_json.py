@@ -18,6 +18,8 @@ _ATTENTION = frozenset(
 )
 _LATENT = frozenset(("deepseek_v2", "deepseek_v3", "kimi_k2"))
 _STATEFUL = frozenset(("qwen3_next", "nemotron_h"))
+# What `--dtype auto`, the default, makes of a checkpoint: 16 bits of 32.
+_AUTO = {"float32": "float16"}
 # No request of any model has more tokens.
 _LONGEST = 10**9
 KNOWN = _ATTENTION | _LATENT | _STATEFUL
@@ -63,10 +65,9 @@ def architecture(
     count = given_parameters or parameters(fields)
     heads, positions = fields.count("num_attention_heads", "n_head"), _positions(fields)
     fields.complain()
-    dtype = config.get("torch_dtype") or config.get("dtype") or text.get("torch_dtype") or "bfloat16"
-    return Architecture(
-        name, layers, count, positions, _weights_dtype(config, str(dtype)), attention_heads=heads, source=source
-    )
+    dtype = str(config.get("torch_dtype") or config.get("dtype") or text.get("torch_dtype") or "bfloat16")
+    loaded = _weights_dtype(config, _AUTO.get(dtype, dtype))
+    return Architecture(name, layers, count, positions, loaded, attention_heads=heads, source=source)
 
 
 def _weights_dtype(config: Mapping[str, Any], dtype: str) -> str:

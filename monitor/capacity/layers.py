@@ -84,7 +84,7 @@ class Architecture:
     What of a model its KV cache and its memory depend on.
 
     `parameters` counts all weights, of all experts. `max_positions` is the longest context the model was made for.
-    `weights_dtype` is the type the checkpoint stores its weights in, `weights_bytes` their size where it mixes types.
+    `weights_dtype` is the type the weights are loaded in, `weights_bytes` their size where the checkpoint mixes types.
     `source` says where the facts are from.
     """
 

@@ -11,6 +11,7 @@ from monitor.capacity.config_json import architecture
 from monitor.capacity.failure import CapacityError
 from monitor.capacity.gpus import gpu
 from monitor.capacity.layers import Kind
+from monitor.capacity.memory import GIB
 from monitor.capacity.models import model, names
 from monitor.capacity.plan import Settings, plan
 
@@ -52,8 +53,10 @@ def test_a_config_json_is_read_by_path_or_by_folder(tmp_path: Path) -> None:
         found = model(named)
         assert found.layer_count == 2
         assert found.max_positions == 512
-        # Two layers, two KV heads of 16 numbers, keys and values, in 32 bits.
-        assert plan(found, gpu("1"), Settings(512)).token_bytes == 2 * 2 * 32 * 4
+        # Two layers, two KV heads of 16 numbers, keys and values; of 32 bits `--dtype auto` makes 16.
+        planned = plan(found, gpu("1"), Settings(512))
+        assert planned.token_bytes == 2 * 2 * 32 * 2
+        assert planned.memory.weights.likely == found.parameters * 2 / GIB
 
 
 def test_an_unknown_architecture_is_refused(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_cache_of_8_bits_takes_exactly_half(named: str, length: int) -> None:
 
 
 def tiny(kv_heads: int, head_size: int) -> Architecture:
-    """Return a two-layer Llama in 32 bits, like those of the recorded servers."""
+    """Return a two-layer Llama in 32 bits, like those of the recorded servers, which ran with `--dtype float32`."""
     return Architecture("tiny", (Layers(Kind.FULL, 2, kv_heads, head_size, head_size),), 1, 131_072, "float32")
 
 
