@@ -61,6 +61,12 @@ class Metrics:
         """Slack refused the form of a message."""
         self.messages_simplified.labels(integration).inc()
 
+    def count_report(self, failed: str) -> None:
+        """A scheduled report was posted, or `failed` for this reason."""
+        self.reports.inc()
+        if failed:
+            self.reports_failed.labels(failed).inc()
+
     def count_graph(self, failed: str) -> None:
         """A graph was made for a Slack thread, or `failed` for this reason."""
         self.graphs.inc()
@@ -177,6 +183,13 @@ class Metrics:
         )
 
     def _life(self, registry: CollectorRegistry) -> None:
+        self.reports = Counter("vllm_monitor_reports", "Scheduled reports tried, a channel each.", registry=registry)
+        self.reports_failed = Counter(
+            "vllm_monitor_reports_failed",
+            "Scheduled reports that were not posted.",
+            ["reason"],
+            registry=registry,
+        )
         self.graphs = Counter("vllm_monitor_graphs", "Graphs tried for threads in Slack.", registry=registry)
         self.graphs_failed = Counter(
             "vllm_monitor_graphs_failed", "Graphs that were not made.", ["reason"], registry=registry

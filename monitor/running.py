@@ -12,6 +12,7 @@ from monitor.interaction import Interaction, Ways
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
 from monitor.notify.slack.workspace import Workspace
 from monitor.pipeline import Pipeline
+from monitor.reportjob import ReportJob
 from monitor.stalled import Stalled
 from monitor.state import State
 from monitor.timetable import Timetable
@@ -26,6 +27,8 @@ PATIENCE_SECONDS = 2.5
 GRACE: Duration = SECOND
 IDLE_SECONDS = 0.05
 CLOCK = "clock"
+# Who listens on every interface is asked on the loopback.
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Running:
         self.pipeline = pipeline
         stalled = Stalled(pipeline.dispatcher, str(parts.config.web.listen))
         self._beating = Beating(parts.config.heartbeat, pipeline, lasting.workers, stalled, self._look)
+        self._report = self._report_job()
         self.timetable = self._timetable()
         pipeline.metrics.ticks_failed.labels(CLOCK)
 
@@ -110,13 +114,27 @@ class Running:
             stack.callback(self._close_connections)
             stack.callback(lasting.interaction.stop)
             stack.callback(lasting.workers.stop)
+            if self._report is not None:
+                stack.callback(self._report.stop)
             stack.callback(lasting.probing.stop)
             stack.callback(self.timetable.stop)
 
     def _timetable(self) -> Timetable:
         lasting = self.lasting
         beating, escalating = self._beating, lasting.interaction
-        return Timetable(self.pipeline, lasting.workers, self._save_window, beating, escalating, lasting.probing)
+        timetable = Timetable(self.pipeline, lasting.workers, self._save_window, beating, escalating, lasting.probing)
+        if self._report is not None:
+            timetable.add(self._report)
+        return timetable
+
+    def _report_job(self) -> ReportJob | None:
+        config, lasting = self.parts.config, self.lasting
+        if config.report is None:
+            return None
+        listen = config.web.listen
+        own = listen._replace(host=ANYWHERE.get(listen.host, listen.host), port=lasting.server.port)
+        count = self.pipeline.metrics.count_report
+        return ReportJob(config, config.report, f"http://{own}", lasting.workspace, lasting.workers, count)
 
     def _look(self) -> None:
         # Of the timetable that runs now: a clock that is set replaces it.

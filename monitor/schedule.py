@@ -4,9 +4,11 @@ import logging
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
@@ -70,6 +72,11 @@ class Schedule:
             # One that is planned while the last of its name still runs comes after it; APScheduler would drop it.
             max_instances=2,
         )
+
+    def cron(self, expression: str, zone: str, part: str, job: Callable[[Instant], None]) -> None:
+        """Call `job(now)` at the times of a cron expression (five fields, weekdays by name) in a time zone."""
+        trigger = CronTrigger.from_crontab(expression, timezone=ZoneInfo(zone))
+        self._scheduler.add_job(lambda: self._guarded(part, lambda: job(self._clock.now())), trigger, executor=part)
 
     def start(self) -> None:
         self._scheduler.start()

@@ -33,6 +33,19 @@ class Ticking(Protocol):
         ...
 
 
+class Scheduled(Protocol):
+    """Has something to do at the times of a cron expression."""
+
+    @property
+    def schedule(self) -> str: ...
+    @property
+    def timezone(self) -> str: ...
+
+    def tick(self, now: Instant) -> None:
+        """Never waits for anybody."""
+        ...
+
+
 class Timetable:
     """
     Drives a pipeline in real time, from `start` to `stop`.
@@ -85,6 +98,10 @@ class Timetable:
         if self._escalating is not None:
             self._schedule.every(self._escalating.interval, NOTIFY, self._escalating.tick)
         self._schedule.start()
+
+    def add(self, scheduled: Scheduled) -> None:
+        """Have something done at its times, too; to be called before `start`."""
+        self._schedule.cron(scheduled.schedule, scheduled.timezone, NOTIFY, scheduled.tick)
 
     def stop(self) -> None:
         """Start nothing any more. Scrapes under way may end later; nobody waits for them."""

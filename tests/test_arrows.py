@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "charts": MIDDLE,
     "graphs": MIDDLE | {"dispatch", "notify", "charts"},
     "bulletins": {"model", "config", "notify", "report"},
+    "reportjob": {"model", "config", "dispatch", "notify", "report", "bulletins", "workers"},
     "receivers": {"config", "dispatch", "notify", "charts"},
     "expressions": {"model", "promql", "template", "rules"},
     "embedded": MIDDLE | {"rules"},

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from monitor.config.config import Config
 from monitor.model.instant import format_duration
 from monitor.yamldoc.mistake import shown, suggestion
 from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, children, find
@@ -81,6 +82,21 @@ def buttons_make_sense(report: Report) -> None:
         key in bots for _, key, _ in _walk(find(root, ("receivers",)), ())
     ):
         report.add(("slack",), "no receiver has a bot (bot_token): no message can have buttons", warning=True)
+
+
+def report_reaches_slack(report: Report, config: Config) -> None:
+    """Note a scheduled report whose receiver is not defined, or has no Slack channel."""
+    if config.report is None:
+        return
+    name = config.report.receiver or config.route.receiver
+    # One that is wrong is left out of the configuration, and is told of elsewhere.
+    known = dict.fromkeys(name for _, name in _names(report, "receivers", "name"))
+    right = {receiver.name: receiver for receiver in config.receivers}
+    loc: Loc = ("report", "receiver") if config.report.receiver else ("report",)
+    if name not in known and name not in right:
+        _add_undefined(report, loc, f"receiver {shown(name)}", name, known)
+    elif name in right and not right[name].slack_configs:
+        report.add(loc, f"receiver {shown(name)} has no slack_configs: a report is posted to Slack")
 
 
 def fallbacks_end(report: Report) -> None:

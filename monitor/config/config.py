@@ -8,6 +8,7 @@ from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.interactive import InteractiveConfig
 from monitor.config.receiving import ReceiverConfig
+from monitor.config.reporting import ReportConfig
 from monitor.config.scraping import ScrapeConfig
 from monitor.dispatch.inhibit import InhibitRule
 from monitor.dispatch.route import Route
@@ -35,6 +36,7 @@ class Config:
     inhibit_rules: tuple[InhibitRule, ...] = ()
     time_intervals: Mapping[str, tuple[TimeInterval, ...]] = field(default_factory=dict)
     heartbeat: HeartbeatConfig | None = None
+    report: ReportConfig | None = None
     rule_values_file: Path | None = None
     slack: InteractiveConfig = field(default_factory=InteractiveConfig)
     warnings: tuple[Mistake, ...] = ()

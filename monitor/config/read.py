@@ -14,6 +14,7 @@ from monitor.config.inhibition import inhibit_rules, shipped_inhibit_rules
 from monitor.config.interactive import InteractiveConfig
 from monitor.config.intervals import TimeIntervalsSection
 from monitor.config.receiving import ReceiverConfig
+from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
 from monitor.config.rulefiles import rule_files
 from monitor.config.scraping import ScrapeConfig
@@ -49,6 +50,7 @@ class _Top(Section):
     inhibit_rules: tuple[Any, ...] = ()
     time_intervals: tuple[Any, ...] = ()
     heartbeat: Any = None
+    report: Any = None
     slack: Any = None
     storage: Any = None
     web: Any = None
@@ -112,9 +114,11 @@ class _Reader:
             time_intervals=self._time_intervals(),
             slack=self.report.read(InteractiveConfig, ("slack",)) or InteractiveConfig(),
             heartbeat=self.report.read(HeartbeatConfig, ("heartbeat",)) if self._given("heartbeat") else None,
+            report=self.report.read(ReportConfig, ("report",)) if self._given("report") else None,
             rule_values_file=self._rule_values_file(),
         )
         checks.buttons_make_sense(self.report)
+        checks.report_reaches_slack(self.report, config)
         checks.files_exist(self.report, self._folder)
         return replace(config, warnings=tuple(sorted(self.report.mistakes)))
 

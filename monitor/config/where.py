@@ -17,7 +17,7 @@ _ITEMS = {
     "pagerduty_configs": ("pagerduty config", ""),
     "console_configs": ("console config", ""),
 }
-_SECTIONS = frozenset(("global", "storage", "web", "heartbeat", "slack"))
+_SECTIONS = frozenset(("global", "storage", "web", "heartbeat", "report", "slack"))
 
 
 def where(root: Node | None, loc: Loc) -> str:

@@ -16,6 +16,7 @@ from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.probing import CanaryConfig, ExposureConfig, OftenConfig, ProbeConfig, SeldomConfig
 from monitor.config.read import load
 from monitor.config.receiving import ConsoleConfig, ReceiverConfig, SlackConfig
+from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
 from monitor.config.webhook import HttpConfig, WebhookConfig
@@ -49,6 +50,7 @@ SECTIONS: dict[str, type[Section]] = {
     "slack": InteractiveConfig,
     "escalate": EscalateConfig,
     "heartbeat": HeartbeatConfig,
+    "report": ReportConfig,
     "storage": StorageConfig,
     "history": HistoryConfig,
     "web": WebConfig,
@@ -72,7 +74,7 @@ def test_the_documented_defaults_are_true(heading: str) -> None:
     section = SECTIONS[heading]
     printed = documented(heading)
     required = {
-        key: "[a=b]" if key.endswith("_matchers") else "http://x"
+        key: "0 9 * * mon" if key == "schedule" else "[a=b]" if key.endswith("_matchers") else "http://x"
         for key, default in printed.items()
         if default.startswith("must be set")
     }

@@ -61,7 +61,7 @@ def test_a_bot_posts_the_text_and_shares_the_picture_in_its_thread(slack: SlackS
 
 
 def test_without_the_scope_there_is_the_text_alone(slack: SlackStub) -> None:
-    slack.workspace.tokens[TOKEN] = SCOPES
+    slack.workspace.tokens[TOKEN] = frozenset(SCOPES)
     board(slack, Waiting()).put_up(BULLETIN, PICTURE)
     assert (len(slack.messages), slack.workspace.files) == (1, {})
 

@@ -1,0 +1,42 @@
+"""A report by the schedule of the daemon as its users run it, some seconds before the minute is full."""
+
+from pathlib import Path
+
+from monitor.clock import SystemClock
+from monitor.model.instant import MINUTE, SECOND
+from monitor.simulator.scenarios import OVERLOAD
+from monitor.simulator.server import SimulatedServer
+from monitor.simulator.simulator import Simulator
+from tests.acceptance.daemon import daemon
+from tests.acceptance.stage import write_config
+from tests.engines import faketime
+from tests.slackstub.stub import SlackStub
+from tests.slackstub.workspace import SCOPES, TOKEN, Posted
+from tests.waiting import until
+
+# How long the daemon has to begin.
+EARLY = 6 * SECOND
+
+
+def test_a_schedule_posts_one_report_with_its_picture(tmp_path: Path) -> None:
+    now = SystemClock().now()
+    offset = tmp_path / "offset"
+    offset.write_text(f"{(MINUTE - EARLY - now % MINUTE) / SECOND:+.3f}")
+    with SimulatedServer(Simulator(OVERLOAD, start=now)) as vllm, SlackStub() as slack:
+        slack.workspace.tokens[TOKEN] = frozenset((*SCOPES, "files:write"))
+        path = write_config(tmp_path, vllm.url.removeprefix("http://"), slack)
+        text = path.read_text().replace("5s", "1s", 1).replace("graphs: false", "graphs: true")
+        path.write_text(text + 'report: {schedule: "* * * * *", timezone: Europe/Berlin}\n')
+        with daemon(tmp_path, "--config", str(path), **faketime(offset)) as ours:
+
+            def reports() -> list[Posted]:
+                return [message for message in slack.messages if message.text.startswith("vLLM: ")]
+
+            until(reports, within=40)
+            (report,) = reports()
+            until(lambda: [file for file in slack.workspace.files.values() if file.thread_ts == report.ts], within=20)
+            until(lambda: "vllm_monitor_reports_total 1.0" in ours.get("/metrics"), within=5)
+            assert ours.end()[0] == 0
+        assert len(reports()) == 1
+        assert "CET" in report.text or "CEST" in report.text
+        assert "requests" in str(report.payload)
