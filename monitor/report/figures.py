@@ -24,7 +24,7 @@ from monitor.report.report import (
 INPUT_LIMIT = 15_000
 ALMOST_FULL = 0.95
 _SECONDS = 60
-_SEEN_BY = (Question.KV, Question.WAITING, Question.ENDED)
+_SEEN_BY = (Question.KV_P90, Question.WAITING, Question.ENDED)
 _PERCENTILES = {
     "TTFT p50": Question.TTFT_P50,
     "TTFT p95": Question.TTFT_P95,
@@ -94,7 +94,7 @@ def _model(found: Gathered, model: Model, limit: int) -> ModelReport:
 
 
 def _cache(found: Gathered, model: Model) -> Cache:
-    peaks, usage = found.track(Question.KV_PEAK, model), found.track(Question.KV, model)
+    peaks, usage = found.track(Question.KV_PEAK, model), found.track(Question.KV_P90, model)
     busiest = _busiest(peaks)
     concurrency = _last(found.track(Question.CONCURRENCY, model))
     free = None if concurrency is None or busiest is None else max(1 - busiest.peak, 0.0) * concurrency

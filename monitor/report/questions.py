@@ -13,9 +13,10 @@ BY = "by (job, model_name)"
 class Question(StrEnum):
     """The value is the expression; units are those of the recorded series."""
 
-    # Ratios of the fullest engine; the first is the highest of each minute.
+    # Ratios of the fullest engine: the highest of each minute, and what it exceeded for a tenth of it. Under load the
+    # gauge dips for single scrapes, so that one sample a minute says little of how long the cache was full.
     KV_PEAK = f"max {BY} (vllm_engine:kv_cache_usage:max_1m)"
-    KV = f"max {BY} (vllm_engine:kv_cache_usage:ratio)"
+    KV_P90 = f"max {BY} (vllm_engine:kv_cache_usage:p90_1m)"
     # A second, all engines.
     PREEMPTIONS = f"sum {BY} (vllm_engine:preemptions:rate5m)"
     # Requests, all engines.

@@ -57,7 +57,7 @@ def _cache(cache: Cache, zone: tzinfo) -> Iterator[Row]:
         hour = cache.busiest
         yield "busiest hour", f"{when(hour.at, zone)}: mean {ratio(hour.mean)}, peak {ratio(hour.peak)} of the cache"
     if cache.minutes_above_95 is not None:
-        yield "above 95%", minutes(cache.minutes_above_95)
+        yield "above 95%", f"{minutes(cache.minutes_above_95)}, of each at least six seconds"
     if cache.concurrency is not None:
         tokens = f" of {number(cache.max_model_len)} tokens" if cache.max_model_len else " of full length"
         free = cache.free_requests

@@ -72,7 +72,7 @@ def test_what_is_not_known_is_left_out() -> None:
 
 def test_an_hour_of_which_a_minute_was_seen_is_not_the_busiest() -> None:
     usage = {MONDAY + minute * MINUTE: 0.5 for minute in range(1, 61)} | {MONDAY + HOUR + MINUTE: 0.9}
-    (one,) = report_of(Gathered(WEEK, {Question.KV: usage_of(usage), Question.KV_PEAK: usage_of(usage)})).models
+    (one,) = report_of(Gathered(WEEK, {Question.KV_P90: usage_of(usage), Question.KV_PEAK: usage_of(usage)})).models
     assert one.cache.busiest is not None
     assert (one.cache.busiest.at, one.cache.busiest.mean) == (MONDAY, 0.5)
     assert one.cache.peak is not None

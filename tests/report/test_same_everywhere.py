@@ -75,6 +75,8 @@ def test_the_overload_is_told(reported: Report) -> None:
     (one,) = reported.models
     assert one.cache.peak is not None
     assert one.cache.peak.value == pytest.approx(1, abs=0.01)
+    # The gauge is between 0.24 and 1.00 while it is overloaded.
+    assert one.cache.minutes_above_95 == 3
     assert one.queue.peak is not None
     assert one.queue.peak.value == 43
     assert one.throughput.requests is not None

@@ -39,7 +39,7 @@ def in_rush(value: float) -> Value:
 
 USUAL: Mapping[str, Value] = {
     Question.KV_PEAK: level(0.97),
-    Question.KV: level(0.96),
+    Question.KV_P90: level(0.96),
     Question.PREEMPTIONS: in_rush(0.01),
     Question.WAITING_PEAK: in_rush(43),
     Question.WAITING: in_rush(30),
