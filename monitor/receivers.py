@@ -87,6 +87,7 @@ def _slack(name: str, slack: SlackConfig, config: Config, workspace: Workspace) 
     channel = Channel(api, slack.channel, workspace.pace, workspace.now)
     policy = Policy(
         slack.flap_window,
+        slack.flap_hold,
         slack.digest_above,
         slack.send_resolved,
         config.slack.has_buttons,

@@ -10,8 +10,8 @@ from monitor.config.general import GlobalConfig
 from monitor.config.interactive import Mention
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.webhook import WebhookConfig
-from monitor.notify.slack.incident import DIGEST_ABOVE, FLAP_WINDOW
-from monitor.yamldoc.kinds import Boolean, Count, Text
+from monitor.notify.slack.incident import DIGEST_ABOVE, FLAP_HOLD, FLAP_WINDOW
+from monitor.yamldoc.kinds import Boolean, Count, Duration, Text
 from monitor.yamldoc.section import Section
 
 TOKENS = ("bot_token", "bot_token_file")
@@ -22,8 +22,9 @@ class SlackConfig(Section):
     """
     One Slack channel, by a bot (`bot_token` or `bot_token_file`) or by an incoming webhook (`api_url` or its file).
 
-    Files are read when a message is sent. What fires again within `flap_window` of its end is the same incident; more
-    than `digest_above` new incidents at once are one digest. `graphs` None: where they can be drawn.
+    Files are read when a message is sent. What fires again within `flap_window` of its end is the same incident, which
+    is over, from the third time on, when nothing has fired for `flap_hold`; more than `digest_above` new incidents at
+    once are one digest. `graphs` None: where they can be drawn.
     `mention` is rung for when something critical begins.
     """
 
@@ -36,6 +37,7 @@ class SlackConfig(Section):
     api_url_file: FilePath | None = None
     send_resolved: Boolean = True
     flap_window: PositiveDuration = FLAP_WINDOW
+    flap_hold: Duration = FLAP_HOLD
     digest_above: Count = DIGEST_ABOVE
     graphs: Boolean | None = None
     mention: Mention = ""

@@ -51,7 +51,7 @@ route:
 receivers:
   - name: oncall
     slack_configs:
-      - {{channel: {channel}, bot_token_file: token}}
+      - {{channel: {channel}, bot_token_file: token, flap_hold: 1s}}
       - {{api_url: "{webhook_url}"}}
 storage: {{path: state}}
 web: {{listen: 127.0.0.1:0}}

@@ -1,5 +1,6 @@
 """The methods that read a channel and those that mark a message."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.slackstub.answers import Call, Payload, Refused, authorise, channel_of, need
@@ -13,7 +14,7 @@ def history(workspace: Workspace, call: Call) -> Payload:
     authorise(workspace, call, "channels:history")
     need(call, "channel")
     channel = channel_of(workspace, call, by_name=False)
-    oldest, limit = float(call.payload.get("oldest", 0)), int(call.payload.get("limit", 100))
+    oldest = float(call.payload.get("oldest", 0))
     with_metadata = str(call.payload.get("include_all_metadata", "")).lower() in ("1", "true")
     found = [
         _shown(posted, with_metadata=with_metadata)
@@ -23,11 +24,11 @@ def history(workspace: Workspace, call: Call) -> Payload:
         and float(posted.ts) > oldest
         and workspace.seconds() - posted.at >= workspace.lag
     ]
-    return {"ok": True, "messages": found[: min(limit, _MOST)], "has_more": len(found) > limit}
+    return _page(found, call)
 
 
 def replies(workspace: Workspace, call: Call) -> Payload:
-    """Return a message and the replies to it, the oldest first, in pages; a cursor is the place of the next one."""
+    """Return a message and the replies to it, the oldest first."""
     authorise(workspace, call, "channels:history")
     need(call, "channel", "ts")
     channel = channel_of(workspace, call, by_name=False)
@@ -41,10 +42,15 @@ def replies(workspace: Workspace, call: Call) -> Payload:
         if posted.channel == channel.id
         and (posted.ts == root or (posted.thread_ts == root and workspace.seconds() - posted.at >= workspace.lag))
     ]
+    return _page(found, call)
+
+
+def _page(found: Sequence[Payload], call: Call) -> Payload:
+    """Return the page that is asked for; a cursor is the place of the next one."""
     start, limit = int(call.payload.get("cursor") or 0), min(int(call.payload.get("limit", 100)), _MOST)
     rest = len(found) > start + limit
     cursor = str(start + limit) if rest else ""
-    page = found[start : start + limit]
+    page = list(found[start : start + limit])
     return {"ok": True, "messages": page, "has_more": rest, "response_metadata": {"next_cursor": cursor}}
 
 

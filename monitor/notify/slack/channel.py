@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from slack_sdk import WebClient
@@ -20,8 +21,8 @@ log = logging.getLogger(__name__)
 
 # Stamped on every message, so that it can be found again. Anybody in the workspace can read it: it holds no secret.
 EVENT_TYPE = "vllm_monitor_notification"
-# How many of the newest messages are looked at. A look follows an attempt within minutes.
-_LOOK_BACK = 100
+# How many of the newest messages are looked at. A look follows an attempt within seconds, unless the daemon was away
+# meanwhile: and a storm in the channel may have gone on without it.
 _PAGE, _PAGES = 200, 10
 # Whoever is configured so cannot look, now or later. Who can neither look nor post has to wait.
 _CANNOT_LOOK = frozenset(
@@ -89,24 +90,11 @@ class Channel:
         It takes the scope channels:history (groups:history) and the ID of the channel. Where the bot may not look the
         answer is None: a message twice is better than none.
         """
-        answer = self._look(
-            "conversations.history",
-            lambda client: client.conversations_history(channel=self._id, include_all_metadata=True, limit=_LOOK_BACK),
-        )
-        return next((Place(self._id, ts) for found, ts in _stamps(answer) if found == stamp), None)
+        return self._found(self._history, self._id, stamp)
 
     def find_reply(self, root: Place, stamp: str) -> Place | None:
         """Return where the reply with this stamp stands in the thread of `root`; where the bot may not look: None."""
-        cursor = ""
-        for _ in range(_PAGES):
-            answer = self._replies(root, cursor)
-            for found, ts in _stamps(answer):
-                if found == stamp:
-                    return Place(root.channel, ts)
-            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
-            if not cursor:
-                break
-        return None
+        return self._found(partial(self._replies, root), root.channel, stamp)
 
     def permalink(self, place: Place) -> str:
         """Return a link to a message, "" when Slack gives none."""
@@ -118,6 +106,27 @@ class Channel:
         except NotifyError:
             return ""
         return str(answer.get("permalink") or "")
+
+    def _found(self, page: Callable[[str], Mapping[str, Any]], channel: str, stamp: str) -> Place | None:
+        """Go through pages, of which each names the next one, until the stamp is seen."""
+        cursor = ""
+        for _ in range(_PAGES):
+            answer = page(cursor)
+            for found, ts in _stamps(answer):
+                if found == stamp:
+                    return Place(channel, ts)
+            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
+            if not cursor:
+                break
+        return None
+
+    def _history(self, cursor: str) -> Mapping[str, Any]:
+        return self._look(
+            "conversations.history",
+            lambda client: client.conversations_history(
+                channel=self._id, cursor=cursor or None, include_all_metadata=True, limit=_PAGE
+            ),
+        )
 
     def _replies(self, root: Place, cursor: str) -> Mapping[str, Any]:
         return self._look(

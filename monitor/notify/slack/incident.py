@@ -21,6 +21,9 @@ Key = tuple[str, str]  # (integration, group key)
 # Of `escalated`: another receiver has been told, and has yet to hear that it is over.
 PASSED_ON = 2
 FLAP_WINDOW: Duration = 30 * MINUTE
+# What has begun to fire so often counts as over only when nothing has fired for so long.
+FLAPS = 3
+FLAP_HOLD: Duration = 2 * MINUTE
 DIGEST_ABOVE = 10
 # Of an alert that comes and goes, the channel hears at most so often.
 _RINGS_APART: Duration = 5 * MINUTE
@@ -145,13 +148,15 @@ class Policy:
     """
     How a channel wants it.
 
-    What fires again within `flap_window` of its end is the same incident. More than `digest_above` new incidents at
+    What fires again within `flap_window` of its end is the same incident; from the third time on it is over when
+    nothing has fired for `flap_hold`. More than `digest_above` new incidents at
     once become one digest. Without `sends_resolved` nobody says that an incident is over. With
     `has_buttons` somebody hears of clicks; else commands reach the daemon at `external_url` ("": nobody said where).
     `mention`, written as Slack wants it, rings for somebody when something critical begins.
     """
 
     flap_window: Duration = FLAP_WINDOW
+    flap_hold: Duration = FLAP_HOLD
     digest_above: int = DIGEST_ABOVE
     sends_resolved: bool = True
     has_buttons: bool = False

@@ -18,8 +18,6 @@ LOOK_AFTER: Duration = 3 * SECOND
 EDITS_APART: Duration = 5 * SECOND
 # The same where nothing but numbers has moved.
 REFRESHES_APART: Duration = MINUTE
-# What has begun to fire so often counts as over only when nothing has fired for so long.
-FLAPS, HOLD_DOWN = 3, 2 * MINUTE
 
 
 @dataclass(frozen=True, slots=True)

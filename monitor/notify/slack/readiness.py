@@ -4,8 +4,8 @@ from monitor.dispatch.notification import Notification, Reason
 from monitor.model.instant import Instant
 from monitor.notify.interactive.nudge import nudged
 from monitor.notify.slack.digest import Digests
-from monitor.notify.slack.incident import Incident, Policy, UpdateRoot, advance
-from monitor.notify.slack.pace import EDITS_APART, FLAPS, HOLD_DOWN, LOOKS, POST, REFRESHES_APART, UPDATE
+from monitor.notify.slack.incident import FLAPS, Incident, Policy, UpdateRoot, advance
+from monitor.notify.slack.pace import EDITS_APART, LOOKS, POST, REFRESHES_APART, UPDATE
 from monitor.notify.slack.workspace import Workspace
 
 
@@ -50,7 +50,7 @@ class Readiness:
         ready_at = max(post_at, self._edit_at(incident), self._digests.told_alone_at(incident))
         if notification.is_resolved and incident.is_open and incident.episodes >= FLAPS:
             # It will fire again, as it did before; that it is over is said when it has been over for a while.
-            ready_at = max(ready_at, notification.now + HOLD_DOWN)
+            ready_at = max(ready_at, notification.now + self._policy.flap_hold)
         if notification.reason is Reason.REFRESH and incident.edited_at is not None:
             return max(ready_at, incident.edited_at + REFRESHES_APART)
         return ready_at
