@@ -278,6 +278,8 @@ def test_the_rules_of_the_api(start: Start) -> None:
     alerting, quiet, recording = group["rules"]
     assert all(rule.pop("evaluationTime") >= 0 for rule in group["rules"])
     assert all(rule.pop("lastEvaluation") == timestamp(found.at(1)) for rule in group["rules"])
+    # A field of our own, which nobody who knows Prometheus alone looks at.
+    assert all(rule.pop("sight") for rule in group["rules"])
     (alert,) = alerting.pop("alerts")
     assert (alert["state"], alert["labels"]["a"], alert["annotations"]) == ("pending", "1", {"b": "1"})
     assert alerting == {

@@ -32,6 +32,8 @@ OURS = {
     "console_configs",
     "fallback",
     "severities",
+    "probe",
+    "history",
     "path",
     "retention",
     "listen",

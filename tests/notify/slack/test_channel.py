@@ -11,7 +11,7 @@ from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN
 
 STAMP = "stamp of ours"
-MESSAGE = Message(text="words", blocks=(), attachments=())
+MESSAGE = Message(text="words", blocks=[], attachments=[])
 
 
 def test_a_message_is_found_behind_hundreds_of_newer_ones() -> None:
