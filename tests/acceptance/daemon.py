@@ -30,10 +30,10 @@ class Daemon:
         return self._log.read_text()
 
     def get(self, path: str) -> str:
-        return requests.get(self.url + path, timeout=5).text
+        return requests.get(self.url + path, timeout=20).text
 
     def data(self, path: str) -> Any:
-        return requests.get(self.url + path, timeout=5).json()["data"]
+        return requests.get(self.url + path, timeout=20).json()["data"]
 
     def post(self, path: str) -> tuple[int, str]:
         answer = requests.post(self.url + path, timeout=10)

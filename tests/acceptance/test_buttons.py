@@ -93,7 +93,7 @@ def shows(slack: SlackStub, *actions: str) -> bool:
 def incident(to: Daemon, slack: SlackStub, sockets: SocketMode) -> None:
     """Let an alert fire; returns when it can be clicked."""
     post(to)
-    until(lambda: slack.messages and sockets.links, within=10)
+    until(lambda: slack.messages and sockets.links, within=30)
     assert shows(slack, ACK, SILENCE, "vllm_monitor_silence_4h")
 
 
@@ -106,12 +106,12 @@ def test_one_acknowledges_and_everybody_sees_who(tmp_path: Path, slack: SlackStu
         sockets.send(other)
         sockets.send(payload, envelope_id=first)
         sockets.send(payload)
-        until(lambda: "acknowledged by u0alice001" in str(root(slack).payload), within=10)
-        until(lambda: slack.workspace.whispers, within=5)
+        until(lambda: "acknowledged by u0alice001" in str(root(slack).payload), within=30)
+        until(lambda: slack.workspace.whispers, within=20)
         assert [(told.user, "by u0alice001" in told.text) for told in slack.workspace.whispers] == [
             ("U0BOB00001", True)
         ]
-        until(lambda: replies(slack, "Acknowledged"), within=10)
+        until(lambda: replies(slack, "Acknowledged"), within=30)
         assert len(replies(slack, "Acknowledged")) == 1
         assert shows(slack, SILENCE, "vllm_monitor_silence_4h")
         resolve(running)
@@ -125,7 +125,7 @@ def test_a_silence_from_slack_is_a_silence(tmp_path: Path, slack: SlackStub, soc
     with daemon(tmp_path, "--config", str(configured(tmp_path, slack))) as running:
         incident(running, slack, sockets)
         sockets.click(SILENCE)
-        until(lambda: shows(slack, ACK, UNSILENCE), within=10)
+        until(lambda: shows(slack, ACK, UNSILENCE), within=30)
         assert "silenced by u0alice001" in str(root(slack).payload)
         (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=5).json()
         assert (silence["createdBy"], silence["status"]["state"]) == ("u0alice001 (U0ALICE001)", "active")
@@ -144,7 +144,7 @@ def test_a_silence_that_is_ended_elsewhere_leaves_the_message(
     with daemon(tmp_path, "--config", str(configured(tmp_path, slack))) as running:
         incident(running, slack, sockets)
         sockets.click(SILENCE)
-        until(lambda: shows(slack, ACK, UNSILENCE), within=10)
+        until(lambda: shows(slack, ACK, UNSILENCE), within=30)
         (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=5).json()
         assert requests.delete(f"{running.url}/api/v2/silence/{silence['id']}", timeout=5).ok
         until(lambda: shows(slack, ACK, SILENCE, "vllm_monitor_silence_4h"), within=15)
@@ -161,7 +161,7 @@ def test_clicks_over_http_are_taken_when_they_are_signed(tmp_path: Path, slack: 
         assert [send(payload, time.time() - 400), send(payload, time.time(), "guessed")] == [401, 401]
         at = time.time()
         assert [send(payload, at), send(payload, at)] == [200, 200]
-        until(lambda: replies(slack, "Acknowledged"), within=10)
+        until(lambda: replies(slack, "Acknowledged"), within=30)
         assert 'vllm_monitor_clicks_total{outcome="acked"} 1.0' in running.get("/metrics")
     assert_invariants(slack)
 
@@ -171,12 +171,12 @@ def test_who_is_not_allowed_hears_so(tmp_path: Path, slack: SlackStub, sockets: 
     with daemon(tmp_path, "--config", str(config)) as running:
         incident(running, slack, sockets)
         sockets.click(ACK, user="U0ALICE001")
-        until(lambda: slack.workspace.whispers, within=5)
+        until(lambda: slack.workspace.whispers, within=20)
         assert "not among those" in slack.workspace.whispers[0].text
         config.write_text(config.read_text().replace("U0BOB00001", "U0ALICE001"))
         assert running.post("/-/reload") == (200, "")
         sockets.click(ACK, user="U0ALICE001")
-        until(lambda: replies(slack, "Acknowledged"), within=10)
+        until(lambda: replies(slack, "Acknowledged"), within=30)
         # The link outlives a reload that changes nothing about it.
         assert sockets.opened == 1
 
@@ -192,7 +192,7 @@ def test_slack_hears_of_a_click_in_time_while_the_disk_is_locked(
             until(lambda: sockets.acks.get(envelope), within=2)
             time.sleep(4.5)
             other.execute("ROLLBACK")
-        until(lambda: replies(slack, "Acknowledged"), within=10)
+        until(lambda: replies(slack, "Acknowledged"), within=30)
     assert sockets.acks[envelope][0] < 1.0
 
 
@@ -205,9 +205,9 @@ def test_a_click_outlives_a_kill(tmp_path: Path, slack: SlackStub, sockets: Sock
         first.end(signal.SIGKILL)
     with daemon(tmp_path, "--config", config) as again:
         until(lambda: "acknowledged by u0alice001" in str(root(slack).payload), within=15)
-        until(lambda: replies(slack, "Acknowledged"), within=10)
+        until(lambda: replies(slack, "Acknowledged"), within=30)
         post(again)
-        until(lambda: sockets.links, within=10)
+        until(lambda: sockets.links, within=30)
         sockets.send(clicked(slack.workspace, SILENCE, user="U0BOB00001"))
         until(lambda: shows(slack, UNSILENCE), within=15)
     assert len(replies(slack, "Acknowledged")) == 1
@@ -221,7 +221,7 @@ def test_nobody_answers_and_somebody_is_rung_for_and_then_the_next_receiver_told
     with daemon(tmp_path, "--config", config) as first:
         incident(first, slack, sockets)
         began = monotonic_seconds()
-        until(lambda: replies(slack, f"<!subteam^{GROUP}>"), within=10)
+        until(lambda: replies(slack, f"<!subteam^{GROUP}>"), within=30)
         assert monotonic_seconds() - began > 2.0
         first.end(signal.SIGKILL)
     with daemon(tmp_path, "--config", config) as again:
@@ -240,7 +240,7 @@ def test_whoever_acknowledges_stops_the_escalation(tmp_path: Path, slack: SlackS
     with daemon(tmp_path, "--config", config) as running:
         incident(running, slack, sockets)
         sockets.click(ACK)
-        until(lambda: replies(slack, "Acknowledged"), within=10)
+        until(lambda: replies(slack, "Acknowledged"), within=30)
         time.sleep(5)
     assert_invariants(slack)
     assert [one for one in slack.messages if one.channel == SECOND_LINE] == []
@@ -253,13 +253,13 @@ def test_a_wrong_app_token_disturbs_nothing_and_no_secret_is_seen(
     (tmp_path / "app").write_text("xapp-wrong-one")
     with daemon(tmp_path, "--config", str(config)) as running:
         post(running)
-        until(lambda: slack.messages, within=10)
-        until(lambda: 'socket_mode_failures_total{reason="credential"} 1.0' in running.get("/metrics"), within=5)
+        until(lambda: slack.messages, within=30)
+        until(lambda: 'socket_mode_failures_total{reason="credential"} 1.0' in running.get("/metrics"), within=20)
         assert "vllm_monitor_socket_mode_connected 0.0" in running.get("/metrics")
         (tmp_path / "app").write_text(APP_TOKEN)
-        until(lambda: "vllm_monitor_socket_mode_connected 1.0" in running.get("/metrics"), within=10)
+        until(lambda: "vllm_monitor_socket_mode_connected 1.0" in running.get("/metrics"), within=30)
         sockets.click(ACK)
-        until(lambda: replies(slack, "Acknowledged"), within=10)
+        until(lambda: replies(slack, "Acknowledged"), within=30)
         seen = running.log + running.get("/metrics") + running.get("/api/v2/status") + str(slack.messages)
         assert [
             secret for secret in ("xapp-wrong-one", APP_TOKEN, TOKEN, SIGNING_SECRET, "ticket-") if secret in seen

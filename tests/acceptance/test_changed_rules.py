@@ -44,7 +44,7 @@ def test_receivers_hear_that_an_alert_is_over_whose_rule_was_removed_while_the_d
         rules.write_text(ALWAYS)
         with daemon(tmp_path, "--config", str(config)) as ours:
             until(lambda: slack.messages, within=20)
-            until(ours.is_ready, within=10)
+            until(ours.is_ready, within=30)
             ours.end(signal.SIGKILL)
         rules.write_text(OTHER)
         with daemon(tmp_path, "--config", str(config)):
@@ -62,7 +62,7 @@ def test_a_reload_that_moves_the_rule_tells_nobody_anything(tmp_path: Path, slac
             until(lambda: slack.messages, within=20)
             rules.write_text(ALWAYS.replace("name: always", "name: renamed"))
             assert ours.post("/-/reload") == (200, "")
-            until(lambda: ours.data("/api/v1/alerts")["alerts"], within=10)
+            until(lambda: ours.data("/api/v1/alerts")["alerts"], within=30)
             (group,) = ours.data("/api/v1/rules")["groups"]
             assert (group["name"], group["rules"][0]["state"]) == ("renamed", "firing")
             rules.write_text(OTHER)
@@ -82,7 +82,7 @@ def test_a_reload_that_groups_otherwise_leaves_no_message_red_for_ever(tmp_path:
             assert ours.post("/-/reload") == (200, "")
             # The new one, and in the thread of the old one that it moved.
             until(lambda: len(slack.messages) == 3, within=30)
-            until(lambda: slack.messages[0].edits, within=10)
+            until(lambda: slack.messages[0].edits, within=30)
     old, *others = slack.messages
     assert old.text.startswith("⚪ MOVED: ")
     (new,) = [message for message in others if not message.thread_ts]

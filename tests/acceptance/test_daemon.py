@@ -53,12 +53,12 @@ def test_from_a_configuration_to_a_message_in_slack(tmp_path: Path, vllm: Simula
     (tmp_path / "own.rules.yaml").write_text(ALWAYS)
     config.write_text(config.read_text() + 'rule_files: ["*.rules.yaml"]\n')
     with daemon(tmp_path, "--config", str(config)) as ours:
-        until(lambda: slack.messages, within=10)
+        until(lambda: slack.messages, within=30)
         (message,) = slack.messages
         assert message.channel == "C0123456789"
         assert "it &lt;!channel&gt; always fires" in json.dumps(message.payload)
         assert "<!channel>" not in json.dumps(message.payload)
-        until(ours.is_ready, within=5)
+        until(ours.is_ready, within=20)
         (alert,) = ours.data("/api/v1/alerts")["alerts"]
         assert (alert["state"], alert["labels"]["alertname"], alert["value"]) == ("firing", "Always", "0e+00")
         (group,) = ours.data("/api/v1/rules?type=alert")["groups"]
@@ -81,15 +81,15 @@ def test_a_restart_does_not_tell_slack_again(tmp_path: Path, vllm: SimulatedServ
     config.write_text(config.read_text() + 'rule_files: ["*.rules.yaml"]\n')
     for _ in range(2):
         with daemon(tmp_path, "--config", str(config)) as ours:
-            until(lambda: slack.messages, within=10)
-            until(ours.is_ready, within=5)
+            until(lambda: slack.messages, within=30)
+            until(ours.is_ready, within=20)
             ours.end(signal.SIGKILL)
     assert len(slack.messages) == 1
 
 
 def test_without_a_file_flags_and_variables_are_all(tmp_path: Path, vllm: SimulatedServer, slack: SlackStub) -> None:
     with daemon(tmp_path, "--target", vllm.url, "--listen", "127.0.0.1:0", SLACK_WEBHOOK_URL=slack.webhook_url) as ours:
-        until(ours.is_ready, within=10)
+        until(ours.is_ready, within=30)
         (target,) = ours.data("/api/v1/targets")["activeTargets"]
         assert target["scrapeUrl"] == vllm.url + "/metrics"
         assert slack.webhook_url not in ours.get("/metrics") + ours.log
@@ -103,13 +103,13 @@ def test_a_bad_reload_keeps_the_old_configuration_and_says_so(
     config = write_config(tmp_path, address(vllm), slack)
     good = config.read_text()
     with daemon(tmp_path, "--config", str(config)) as ours:
-        until(ours.is_ready, within=10)
+        until(ours.is_ready, within=30)
         config.write_text(good.replace("scrape_interval", "scrape_intervall"))
         status, text = ours.post("/-/reload")
         assert status == 400
         assert re.search(r'monitor.yaml:1:\d+: global: .*scrape_intervall.*did you mean "scrape_interval"', text)
         ours.process.send_signal(signal.SIGHUP)
-        until(lambda: ours.log.count("reload refused") == 2, within=5)
+        until(lambda: ours.log.count("reload refused") == 2, within=20)
         assert "vllm_monitor_config_last_reload_successful 0.0" in ours.get("/metrics")
         assert len(ours.data("/api/v1/targets")["activeTargets"]) == 1
         config.write_text(good.replace(f'["{address(vllm)}"]', f'["{address(vllm)}", "127.0.0.1:1"]'))

@@ -52,9 +52,9 @@ def test_the_fallback_is_told_once_and_slack_when_it_is_mended(tmp_path: Path, v
         slack.workspace.revoked.add(TOKEN)
         for end in (signal.SIGKILL, signal.SIGTERM):
             with daemon(tmp_path, "--config", config) as ours:
-                until(lambda: pager.requests, within=10)
-                until(lambda: "not notified" in ours.log, within=10)
-                until(ours.is_ready, within=10)
+                until(lambda: pager.requests, within=30)
+                until(lambda: "not notified" in ours.log, within=30)
+                until(ours.is_ready, within=30)
                 ours.end(end)
         (told,) = pager.requests
         assert told.json["receiver"] == "pager"
@@ -64,5 +64,5 @@ def test_the_fallback_is_told_once_and_slack_when_it_is_mended(tmp_path: Path, v
         with daemon(tmp_path, "--config", config) as ours:
             # Both hear the end: the pager because it heard the beginning.
             until(lambda: [one.json["status"] for one in pager.requests] == ["firing", "resolved"], within=20)
-            until(lambda: slack.messages, within=10)
+            until(lambda: slack.messages, within=30)
             assert TOKEN not in ours.log

@@ -70,13 +70,13 @@ def test_a_graph_stands_in_the_thread_of_each_incident_and_the_daemon_stays_smal
     tmp_path: Path, slack: SlackStub, config: Path
 ) -> None:
     with daemon(tmp_path, "--config", str(config)) as ours:
-        until(lambda: slack.messages, within=10)
+        until(lambda: slack.messages, within=30)
         before = metric(ours, "process_resident_memory_bytes")
         until(lambda: len(shared(slack)) == 2, within=30)
         assert [file.channel for file in shared(slack)] == [CHANNEL, CHANNEL]
         assert {file.thread_ts for file in shared(slack)} == set(roots(slack).values())
         assert all(file.content.startswith(b"\x89PNG") for file in shared(slack))
-        until(lambda: metric(ours, "vllm_monitor_graphs_total") == 2, within=5)
+        until(lambda: metric(ours, "vllm_monitor_graphs_total") == 2, within=20)
         assert metric(ours, "process_resident_memory_bytes") - before < ROOM * 1_000_000
         loaded = Path(f"/proc/{ours.process.pid}/maps").read_text()
         assert "matplotlib" not in loaded
@@ -95,7 +95,7 @@ def test_the_alerts_are_there_although_drawing_hangs_and_the_daemon_ends_in_time
     )
     with daemon(tmp_path, "--config", str(config), PYTHONPATH=str(tmp_path / "slow")) as ours:
         until((tmp_path / "drawing").exists, within=15)
-        until(lambda: len(roots(slack)) == 2, within=10)
+        until(lambda: len(roots(slack)) == 2, within=30)
         assert shared(slack) == []
         code, took = ours.end()
         assert (code, took < 5) == (0, True)
@@ -106,7 +106,7 @@ def test_an_upload_that_hangs_holds_up_no_alert(tmp_path: Path, slack: SlackStub
     slack.fail_next(Hang(applied=False), method="upload")
     with daemon(tmp_path, "--config", str(config)) as ours:
         until(lambda: any(request.name == "upload" for request in slack.requests), within=20)
-        until(lambda: len(roots(slack)) == 2, within=10)
+        until(lambda: len(roots(slack)) == 2, within=30)
         assert shared(slack) == []
         code, took = ours.end()
         assert (code, took < 5) == (0, True)
@@ -119,7 +119,7 @@ def test_without_the_scope_the_alerts_are_there_and_the_log_says_why_there_are_n
     slack.workspace.tokens[TOKEN] = frozenset(SCOPES)
     with daemon(tmp_path, "--config", str(config)) as ours:
         until(lambda: len(roots(slack)) == 2, within=20)
-        until(lambda: metric(ours, 'vllm_monitor_graphs_failed_total{reason="credential"}') == 1, within=5)
+        until(lambda: metric(ours, 'vllm_monitor_graphs_failed_total{reason="credential"}') == 1, within=20)
         assert ours.log.count("lacks the scope files:write") == 1
 
 

@@ -61,7 +61,7 @@ def test_it_stops_while_a_receiver_cannot_be_told_and_goes_on_when_it_can(
         endpoint() as beat,
         daemon(tmp_path, "--config", write(tmp_path, vllm, hook, beat, QUICK)) as ours,
     ):
-        until(lambda: beat.requests, within=10)
+        until(lambda: beat.requests, within=30)
         falls_silent(ours, beat, "not_telling")
         down.clear()
         count = len(beat.requests)
@@ -75,9 +75,9 @@ def test_it_stops_when_the_rules_are_not_evaluated_any_more(tmp_path: Path, vllm
         endpoint() as beat,
         daemon(tmp_path, "--config", write(tmp_path, vllm, hook, beat, QUICK)) as ours,
     ):
-        until(lambda: beat.requests, within=10)
+        until(lambda: beat.requests, within=30)
         write(tmp_path, vllm, hook, beat, ENDLESS)
         assert ours.post("/-/reload") == (200, "")
         falls_silent(ours, beat, "no_evaluations")
         # The receivers are told as well, although no rule can say it.
-        until(lambda: any("VLLMMonitorStalled" in one.body.decode() for one in hook.requests), within=10)
+        until(lambda: any("VLLMMonitorStalled" in one.body.decode() for one in hook.requests), within=30)

@@ -36,7 +36,7 @@ def test_killed_between_the_request_and_its_answer_one_message_stands_and_goes_o
         slack.fail_next(fault, method="chat.postMessage")
         with daemon(tmp_path, "--config", str(config)) as first:
             post(first)
-            until(lambda: slack.requests, within=10)
+            until(lambda: slack.requests, within=30)
             first.end(signal.SIGKILL)
         with daemon(tmp_path, "--config", str(config)) as again:
             # It is edited when it was found, and posted when it was not.

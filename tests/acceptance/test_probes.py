@@ -89,7 +89,7 @@ def started(config: Path) -> Iterator[Ours]:
 def test_what_the_page_does_not_say_stands_in_the_window_and_on_metrics(tmp_path: Path) -> None:
     replies: Replies = {**WELL, "/v1/models": Reply(200, listed(**{ODD: 8192})), "/metrics": PAGE}
     with serving(routed(lambda: replies)) as vllm, started(write(tmp_path, vllm.port, "{}")) as ours:
-        until(lambda: ours.query("vllm_monitor_target_max_concurrency"), within=10)
+        until(lambda: ours.query("vllm_monitor_target_max_concurrency"), within=30)
         assert ours.query('vllm_monitor_target_health{team="llm"} == 1') == {"ok": 1}
         assert ours.query("vllm_monitor_target_version_info") == {"0.32.0": 1}
         assert ours.query("vllm_monitor_target_max_model_len") == {ODD: 8192}
@@ -108,17 +108,17 @@ def test_what_the_page_does_not_say_stands_in_the_window_and_on_metrics(tmp_path
 def test_a_dead_engine_behind_a_page_that_answers_is_an_alert_within_seconds(tmp_path: Path) -> None:
     replies: dict[str, Reply | Reason] = {**WELL, "/metrics": PAGE}
     with serving(routed(lambda: replies)) as vllm, started(config := write(tmp_path, vllm.port, "{}")) as ours:
-        until(lambda: ours.query("vllm_monitor_target_health_up") == {"": 1}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_health_up") == {"": 1}, within=30)
         began = monotonic_seconds()
         replies["/health"] = Reply(503)
-        until(lambda: ours.query(FIRING), within=10)
+        until(lambda: ours.query(FIRING), within=30)
         assert monotonic_seconds() - began < 5
         ours.app.stop()
         with started(config) as again:
-            until(lambda: requests.get(f"{again.url}/-/ready", timeout=5).ok, within=10)
+            until(lambda: requests.get(f"{again.url}/-/ready", timeout=5).ok, within=30)
             # What the earlier life knew stands until somebody has asked anew.
             assert again.query(FIRING) == {"EngineDead,firing,unavailable": 1}
-            until(lambda: again.query('vllm_monitor_probes_total{probe="health"} or vector(0)'), within=10)
+            until(lambda: again.query('vllm_monitor_probes_total{probe="health"} or vector(0)'), within=30)
             (ended,) = again.app._window.select([equal("__name__", "ALERTS")])
             assert ended.gaps == []
 
@@ -126,8 +126,8 @@ def test_a_dead_engine_behind_a_page_that_answers_is_an_alert_within_seconds(tmp
 def test_a_probe_that_hangs_delays_no_scrape_and_no_rule(tmp_path: Path) -> None:
     replies: Replies = {**WELL, "/metrics": PAGE, "/health": Reason.TIMEOUT}
     with serving(routed(lambda: replies)) as vllm, started(write(tmp_path, vllm.port, "{}")) as ours:
-        until(lambda: ours.query('vllm_monitor_target_health{result="timeout"}') == {"timeout": 1}, within=10)
-        until(lambda: ours.query("count_over_time(up[1h])").get("", 0) >= 4, within=10)
+        until(lambda: ours.query('vllm_monitor_target_health{result="timeout"}') == {"timeout": 1}, within=30)
+        until(lambda: ours.query("count_over_time(up[1h])").get("", 0) >= 4, within=30)
         asked = paths(vllm)
         # One round at a time, and each as long as a slot.
         assert asked.count("/health") <= asked.count("/metrics") + 1
@@ -137,21 +137,21 @@ def test_a_probe_that_hangs_delays_no_scrape_and_no_rule(tmp_path: Path) -> None
 def test_probes_go_on_over_a_reload_and_end_with_the_target(tmp_path: Path) -> None:
     replies: Replies = {**WELL, "/metrics": PAGE}
     with serving(routed(lambda: replies)) as vllm, started(config := write(tmp_path, vllm.port, "{}")) as ours:
-        until(lambda: ours.query("vllm_monitor_target_version_info"), within=10)
+        until(lambda: ours.query("vllm_monitor_target_version_info"), within=30)
         write(tmp_path, vllm.port, "{load: {enabled: false}}")
         assert ours.app.reload() == ""
-        until(lambda: not ours.query("vllm_monitor_target_server_load"), within=10)
+        until(lambda: not ours.query("vllm_monitor_target_server_load"), within=30)
         assert ours.query("vllm_monitor_target_health_up") == {"": 1}
         assert ours.query("vllm_monitor_target_version_info") == {"0.32.0": 1}
         config.write_text(config.read_text().replace(f"127.0.0.1:{vllm.port}", "127.0.0.1:1"))
         assert ours.app.reload() == ""
-        until(lambda: ours.query('vllm_monitor_target_health{result="refused"}') == {"refused": 1}, within=10)
+        until(lambda: ours.query('vllm_monitor_target_health{result="refused"}') == {"refused": 1}, within=30)
         assert f'instance="127.0.0.1:{vllm.port}"' not in ours.metrics()
         write(tmp_path, vllm.port, "{enabled: false}")
         assert ours.app.reload() == ""
-        until(lambda: not ours.query('{__name__=~"vllm_monitor_target_.*"}'), within=10)
+        until(lambda: not ours.query('{__name__=~"vllm_monitor_target_.*"}'), within=30)
         asked = len(paths(vllm))
-        until(lambda: len(paths(vllm)) > asked + 2, within=10)
+        until(lambda: len(paths(vllm)) > asked + 2, within=30)
         assert set(paths(vllm)[asked:]) == {"/metrics"}
 
 
@@ -163,7 +163,7 @@ def test_the_end_of_the_daemon_does_not_wait_for_a_probe(tmp_path: Path) -> None
     with serving(answer) as vllm:
         app = App(lambda: load(write(tmp_path, vllm.port, "{}")), SystemClock())
         app.start()
-        until(lambda: "/health" in paths(vllm), within=5)
+        until(lambda: "/health" in paths(vllm), within=20)
         began = monotonic_seconds()
         app.stop()
         assert monotonic_seconds() - began < 4
@@ -188,21 +188,21 @@ def test_a_simulated_life_is_seen(tmp_path: Path, life: SimulatedServer) -> None
     simulator, start = life.simulator, life.simulator.start
     canary = "{canary: {enabled: true, interval: 500ms, timeout: 500ms}}"
     with started(write(tmp_path, life.port, canary, job)) as ours, running(simulator):
-        until(lambda: ours.query("vllm_monitor_target_max_model_len") == {"tiny-llama": 512}, within=10)
-        until(lambda: ours.query("vllm_monitor_target_canary_success") == {"": 1}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_max_model_len") == {"tiny-llama": 512}, within=30)
+        until(lambda: ours.query("vllm_monitor_target_canary_success") == {"": 1}, within=30)
         simulator.advance(start + 20 * SECOND)
-        until(lambda: ours.query("vllm_monitor_target_health == 1") == {"unavailable": 1}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_health == 1") == {"unavailable": 1}, within=30)
         simulator.advance(start + 60 * SECOND)
-        until(lambda: ours.query("vllm_monitor_target_health == 1") == {"refused": 1}, within=10)
-        until(lambda: ours.query("vllm_monitor_target_version_info") == {}, within=10)
-        until(lambda: ours.query("vllm_monitor_target_canary_success") == {"": 0}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_health == 1") == {"refused": 1}, within=30)
+        until(lambda: ours.query("vllm_monitor_target_version_info") == {}, within=30)
+        until(lambda: ours.query("vllm_monitor_target_canary_success") == {"": 0}, within=30)
         simulator.advance(start + 120 * SECOND)
-        until(lambda: ours.query("vllm_monitor_target_version_info") == {"0.33.0": 1}, within=10)
-        until(lambda: ours.query("vllm_monitor_target_max_concurrency") == {"0": 3.125}, within=10)
+        until(lambda: ours.query("vllm_monitor_target_version_info") == {"0.33.0": 1}, within=30)
+        until(lambda: ours.query("vllm_monitor_target_max_concurrency") == {"0": 3.125}, within=30)
         assert ours.query("vllm_monitor_target_health == 1") == {"ok": 1}
         # What the next life of the daemon knows of this start, for the message of an incident.
         kept = tmp_path / "data" / "starts.json"
-        until(lambda: "max concurrency 6.25 \\u2192 3.12 (-50 %), max_model_len 512" in kept.read_text(), within=10)
+        until(lambda: "max concurrency 6.25 \\u2192 3.12 (-50 %), max_model_len 512" in kept.read_text(), within=30)
         fell = Labels.of(job="vllm", instance=f"127.0.0.1:{life.port}", alertname="VLLMMaxConcurrencyFell")
         (told,) = ours.app._builder.workspace.changes.before(fell, SystemClock().now())
         assert told.what == "max concurrency 6.25 → 3.12 (-50 %), max_model_len 512 → 1,024, vLLM 0.32.0 → 0.33.0"

@@ -25,7 +25,7 @@ def test_what_the_daemon_sees_can_be_asked_for(tmp_path: Path) -> None:
         SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as vllm,
         daemon(tmp_path, "--target", vllm.url, "--listen", "127.0.0.1:0") as asked,
     ):
-        until(asked.is_ready, within=10)
+        until(asked.is_ready, within=30)
         running = "sum by (model_name) (vllm_engine:requests_running)"
         (series,) = json.loads(run(ours, "query", running, "--url", asked.url, "--json"))["data"]["result"]
         (model,) = series["metric"].values()

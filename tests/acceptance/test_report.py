@@ -35,7 +35,7 @@ def test_a_schedule_posts_one_report_with_its_picture(tmp_path: Path) -> None:
             until(reports, within=90)
             (report,) = reports()
             until(lambda: [file for file in slack.workspace.files.values() if file.thread_ts == report.ts], within=20)
-            until(lambda: "vllm_monitor_reports_total 1.0" in ours.get("/metrics"), within=5)
+            until(lambda: "vllm_monitor_reports_total 1.0" in ours.get("/metrics"), within=20)
             assert ours.end()[0] == 0
         assert len(reports()) == 1
         assert "CET" in report.text or "CEST" in report.text
