@@ -23,8 +23,8 @@ from tests.soak.life import CountingReceiver, Life
 SERVERS = 20
 START: Instant = 1_767_571_200_000
 DOWN: Duration = MINUTE
-# What is asked of a long run: so little movement of the memory, and so small a file. In a week twenty servers leave half
-# of that as history, of which each may take 60 MB in 35 days.
+# What is asked of a long run: so little movement of the memory, and so small a file. In a week twenty servers leave
+# half of that as history, of which each may take 60 MB in 35 days.
 FLAT = 0.05
 DATABASE = 100_000_000
 # How far apart the looks at memory are: at the same phase of the spells, so that they can be compared.
