@@ -89,7 +89,7 @@ def _model(found: Gathered, model: Model, limit: int) -> ModelReport:
             _share(track(Question.ANSWERED_5XX), track(Question.ANSWERED)),
         ),
         {name: latency for name, latency in latencies.items() if latency is not None},
-        _prompts(track, cache.tokens, limit),
+        _prompts(track, cache, limit),
     )
 
 
@@ -111,13 +111,15 @@ def _cache(found: Gathered, model: Model) -> Cache:
     )
 
 
-def _prompts(track: Callable[[Question], Track], tokens: float | None, limit: int) -> Prompts:
+def _prompts(track: Callable[[Question], Track], cache: Cache, limit: int) -> Prompts:
+    tokens, longest = cache.tokens, min(limit, cache.max_model_len or limit)
     p99 = _latency(track(Question.PROMPT_P99))
     return Prompts(
         limit,
         quantile(track(Question.PROMPT_MEAN).values(), 0.5),
         p99,
-        limit / tokens if tokens else None,
+        longest,
+        longest / tokens if tokens else None,
         p99.worst.value / tokens if tokens and p99 else None,
     )
 

@@ -34,7 +34,8 @@ _NAMES = {
         "limit": "limit_tokens",
         "mean": "mean_tokens",
         "p99": "p99_tokens",
-        "share_of_limit": "limit_of_kv_cache_ratio",
+        "longest": "longest_tokens",
+        "share_of_longest": "longest_of_kv_cache_ratio",
         "share_of_p99": "p99_of_kv_cache_ratio",
     },
 }

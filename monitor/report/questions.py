@@ -8,6 +8,11 @@ history.
 from enum import StrEnum
 
 BY = "by (job, model_name)"
+# What is known of a server, as of its model; of several names that a server has, one.
+_OF_MODEL = (
+    "* on (job, instance) group_left (model_name) "
+    "topk by (job, instance) (1, group by (job, instance, model_name) (vllm_engine:requests_running))"
+)
 
 
 class Question(StrEnum):
@@ -46,9 +51,9 @@ class Question(StrEnum):
     PROMPT_P99 = f"max {BY} (vllm_engine:request_prompt_tokens:p99_5m)"
     PROMPT_MEAN = f"max {BY} (vllm_engine:prompt_length:mean_10m)"
     # Of the smallest engine: requests of full length, tokens, tokens.
-    CONCURRENCY = f"min {BY} (vllm_engine:max_concurrency)"
-    KV_TOKENS = f"min {BY} (vllm_engine:kv_cache_tokens)"
-    MAX_MODEL_LEN = f"min {BY} (vllm_engine:max_model_len)"
+    CONCURRENCY = f"min {BY} (vllm_engine:max_concurrency {_OF_MODEL})"
+    KV_TOKENS = f"min {BY} (vllm_engine:kv_cache_tokens {_OF_MODEL})"
+    MAX_MODEL_LEN = f"min {BY} (vllm_engine:max_model_len {_OF_MODEL})"
 
 
 # A range of a minute: what fired for seconds counts as well. What always fires (severity none) is no news.

@@ -83,8 +83,9 @@ class Prompts:
     limit: int
     mean: float | None = None
     p99: Latency | None = None
-    # What one prompt takes of the smallest engine's cache: of the limit, of the highest p99.
-    share_of_limit: float | None = None
+    # The limit, or max_model_len where that is less; and what one prompt takes of the smallest engine's cache.
+    longest: float | None = None
+    share_of_longest: float | None = None
     share_of_p99: float | None = None
 
 

@@ -57,7 +57,8 @@ def _cache(cache: Cache, zone: tzinfo) -> Iterator[Row]:
         hour = cache.busiest
         yield "busiest hour", f"{when(hour.at, zone)}: mean {ratio(hour.mean)}, peak {ratio(hour.peak)} of the cache"
     if cache.minutes_above_95 is not None:
-        yield "above 95%", f"{minutes(cache.minutes_above_95)}, of each at least six seconds"
+        each = ", of each at least six seconds" if cache.minutes_above_95 else ""
+        yield "above 95%", f"{minutes(cache.minutes_above_95)}{each}"
     if cache.concurrency is not None:
         tokens = f" of {number(cache.max_model_len)} tokens" if cache.max_model_len else " of full length"
         free = cache.free_requests
@@ -135,6 +136,9 @@ def _prompts(prompts: Prompts, zone: tzinfo) -> Iterator[Row]:
         highest = f"highest p99 {number(worst.value)} tokens ({when(worst.at, zone)})"
         limit = f"{side} the limit of {prompts.limit:,} tokens"
         yield "prompts", f"{mean}p99 {number(prompts.p99.typical)}, {highest}: {limit}"
-    if prompts.share_of_limit is not None:
+    if prompts.share_of_longest is not None and prompts.longest is not None:
         longest = "" if prompts.share_of_p99 is None else f", one of the highest p99 {ratio(prompts.share_of_p99)}"
-        yield "one prompt", f"of {prompts.limit:,} tokens takes {ratio(prompts.share_of_limit)} of the cache{longest}"
+        yield (
+            "one prompt",
+            f"of {number(prompts.longest)} tokens takes {ratio(prompts.share_of_longest)} of the cache{longest}",
+        )

@@ -70,6 +70,12 @@ def test_what_is_not_known_is_left_out() -> None:
     assert (one.cache.peak, one.cache.growth, one.throughput.requests, one.latencies) == (None, None, None, {})
 
 
+def test_no_prompt_is_longer_than_the_server_takes() -> None:
+    short = {**USUAL, Question.MAX_MODEL_LEN: always(2856)}
+    (one,) = report_of(gather(FakeServer(short), WEEK)).models
+    assert (one.prompts.longest, one.prompts.share_of_longest) == (2856, 0.1)
+
+
 def test_an_hour_of_which_a_minute_was_seen_is_not_the_busiest() -> None:
     usage = {MONDAY + minute * MINUTE: 0.5 for minute in range(1, 61)} | {MONDAY + HOUR + MINUTE: 0.9}
     (one,) = report_of(Gathered(WEEK, {Question.KV_P90: usage_of(usage), Question.KV_PEAK: usage_of(usage)})).models
