@@ -114,6 +114,9 @@ class Stitched:
         # The window first: what is pruned from it meanwhile has been in the history for long.
         recent = self._long_term.window.select(matchers)
         past = self._past(matchers, replace(stretch, until=min(until, self._horizon)))
+        if not past:
+            # There is no more than the window has: a daemon in its first hour, say.
+            return recent
         whole: list[Column] = []
         joined: dict[Labels, Samples] = {}
         thinned: dict[Block, Thinned] = {}

@@ -143,6 +143,22 @@ def test_what_reaches_back_is_a_sample_a_minute_all_along_and_what_does_not_is_a
     keeper.history.close()
 
 
+def test_where_nothing_older_was_kept_the_window_is_all_there_is_however_far_a_query_reaches(
+    tmp_path: Path,
+) -> None:
+    keeper = Keeper(tmp_path)
+    for at in range(START, START + 10 * MINUTE + 1, 5 * SECOND):
+        keeper.write(at, {"a": 1.0})
+        if at % MINUTE == 0:
+            keeper.save(at - MINUTE)
+    end = START + 10 * MINUTE
+    engine = LongEngine(Engine(keeper.window), LongTerm(keeper.window, keeper.history, START - 1, START - 1), end)
+    value = engine.instant(parse("count_over_time(kept[6h])"), end).value
+    assert isinstance(value, Vector)
+    assert [sample for _, sample in value.samples] == [10 * 12 + 1]
+    keeper.history.close()
+
+
 def test_more_than_there_is_room_for_is_an_error_before_it_is_read(house: House) -> None:
     long_term = LongTerm(house.keeper.window, house.keeper.history, house.since, house.since)
     matchers = parse("kept").selectors[0].matchers
