@@ -1,5 +1,6 @@
 """The report that the daemon posts by a schedule: made by a child process, posted by a worker."""
 
+import contextlib
 import json
 import logging
 import os
@@ -132,7 +133,7 @@ class ReportJob:
         try:
             # The command is ours, and no shell reads it.
             self._process = subprocess.Popen(  # noqa: S603
-                self.command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+                self.command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
             )
             with self._process as process:
                 if self._stopping.is_set():
@@ -145,15 +146,25 @@ class ReportJob:
 
 
 def _exchanged(process: "subprocess.Popen[bytes]", wanted: bytes) -> dict[str, Any]:
+    """Hand over what is wanted and return what comes back. Raises MakeError, also for what the child complains of."""
+    assert process.stdin is not None  # noqa: S101 - a pipe was asked for
+    assert process.stdout is not None  # noqa: S101 - the same
+    timer = threading.Timer(to_seconds(TIMEOUT), process.kill)
+    timer.daemon = True
+    timer.start()
     try:
-        answer, complaint = process.communicate(wanted, timeout=to_seconds(TIMEOUT))
-    except subprocess.TimeoutExpired as err:
-        process.kill()
-        raise MakeError(f"not made within {to_seconds(TIMEOUT):g} s") from err
-    if process.returncode != 0:
-        last = complaint.decode(errors="replace").strip().rpartition("\n")[2]
-        raise MakeError(last or f"the child ended with {process.returncode}")
+        # Less than a pipe holds: it never waits for the child.
+        with contextlib.suppress(BrokenPipeError), process.stdin as given:
+            given.write(wanted)
+        answer = process.stdout.read()
+        code = process.wait()
+    finally:
+        timer.cancel()
+    if code != 0:
+        raise MakeError(f"the child ended with {code}")
     made: dict[str, Any] = json.loads(answer)
+    if "reason" in made:
+        raise MakeError(made["reason"])
     return made
 
 

@@ -25,7 +25,7 @@ BULLETIN = Bulletin("report-1-2", "vLLM: a week", (Paragraph("llama", (("queue",
 MADE = json.dumps({"bulletin": asdict(BULLETIN), "png": ""})
 # Children that make a report, that cannot, and that take long; the first one shows what it was asked for.
 GOOD = f"import sys; asked = sys.stdin.read(); print({MADE!r}.replace('llama', asked.replace(chr(34), '')))"
-BAD = "import sys; sys.exit('nobody answers')"
+BAD = """print('{"reason": "nobody answers"}')"""
 SLOW = "import time; time.sleep(60)"
 
 

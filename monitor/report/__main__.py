@@ -1,8 +1,8 @@
 """
-`python -m monitor.report`: what is wanted as JSON on standard input, a bulletin and its picture on standard output.
+`python -m monitor.report`: makes a report as a child process.
 
-The daemon has its reports made by a child process: what is asked for a week would stay in its memory, and the time that
-it takes would be that of its rules.
+Standard input says what is wanted, in JSON; standard output has a bulletin and its picture, or why there is none.
+What is asked for a week would stay in the daemon's memory, and the time that it takes would be that of its rules.
 """
 
 import json
@@ -30,8 +30,8 @@ def main() -> int:
     try:
         found = known(wanted["url"], Period(wanted["start"], wanted["end"]))
     except QueryError as err:
-        sys.stderr.write(f"{err}\n")
-        return 1
+        json.dump({"reason": str(err)}, sys.stdout)
+        return 0
     bulletin = bulletin_of(report_of(found, wanted["input_limit"]), zone)
     png = b64encode(_drawn(found, bulletin.title, wanted["zone"])).decode()
     json.dump({"bulletin": asdict(bulletin), "png": png}, sys.stdout)
@@ -43,8 +43,7 @@ def _drawn(found: Gathered, title: str, zone: str) -> bytes:
     sheet = sheet_of(found, title, zone) if is_installed() else None
     try:
         return b"" if sheet is None else Child().draw(sheet)
-    except ChartError as err:
-        sys.stderr.write(f"no picture: {err}\n")
+    except ChartError:
         return b""
 
 

@@ -15,7 +15,7 @@ from tests.slackstub.workspace import SCOPES, TOKEN, Posted
 from tests.waiting import until
 
 # How long the daemon has to begin; when it takes longer, it is the next minute.
-EARLY = 6 * SECOND
+EARLY = 8 * SECOND
 
 
 def test_a_schedule_posts_one_report_with_its_picture(tmp_path: Path) -> None:
