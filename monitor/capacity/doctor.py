@@ -47,6 +47,8 @@ def _well(startup: Startup) -> Diagnosis:
         return Diagnosis(True, f"The server came up, and does not say how many requests fit at once{later}.", ())
     if startup.stopped:
         return Diagnosis(False, "The server was told to stop before it was up; nothing went wrong until then.", ())
+    if not startup.facts:
+        return Diagnosis(False, "No line of this is one that a start of vLLM is known to write.", ())
     return Diagnosis(False, "Nothing is wrong so far, and the server is not up.", ())
 
 

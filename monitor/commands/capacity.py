@@ -31,6 +31,7 @@ def plan_command(
     reserve_gib: Annotated[
         float | None, typer.Option(help="Activations, CUDA and graphs of a GPU, from a start-up log.")
     ] = None,
+    log: Annotated[str | None, typer.Option(help="A start-up log of such a server, in place of guesses.")] = None,
     input_limit: Annotated[int, typer.Option(help="Longest input you accept, in tokens.")] = _LIMIT,
     explain: Annotated[bool, typer.Option("--explain", help="Every number with its formula.")] = False,
     solve: Annotated[str | None, typer.Option(help="concurrency=2.5: which settings reach it.")] = None,
@@ -43,6 +44,7 @@ def plan_command(
     from monitor.capacity.failure import CapacityError
     from monitor.capacity.plan import Settings
     from monitor.commands.planning import Planning, answer, lengths
+    from monitor.commands.startuplog import LogError, whole
 
     try:
         settings = Settings(
@@ -59,9 +61,10 @@ def plan_command(
             False if disable_hybrid_kv_cache_manager else None,
             lengths(length or ()),
         )
-        asked = Planning(model, gpu, settings, weights_gib, reserve_gib, input_limit)
+        startup = whole(log) if log is not None else None
+        asked = Planning(model, gpu, settings, weights_gib, reserve_gib, input_limit, startup)
         starts = answer(asked, Console(), solve_for=solve, variants=compare or (), explain=explain, json=as_json)
-    except CapacityError as err:
+    except (CapacityError, LogError) as err:
         fail(str(err))
     if not starts:
         raise typer.Exit(1)

@@ -13,6 +13,7 @@ from monitor.capacity.memory import GIB, Measured
 from monitor.capacity.models import model
 from monitor.capacity.plan import Settings, Verdict, plan
 from monitor.capacity.solve import Question, solve
+from monitor.capacity.startup import Fact, Startup
 from monitor.commands.planshown import answers_json, as_json, print_json, show, show_answers, show_comparison
 
 # Flags that a variant of --compare may set, with how their values are read.
@@ -35,7 +36,7 @@ class Planning:
     """
     What is asked: a model and a GPU by their names, flags, and what is known better than by a table, in GiB.
 
-    `input_limit` is the longest input that is accepted, in tokens.
+    `input_limit` is the longest input that is accepted, in tokens. `startup` is a log of such a server.
     """
 
     model: str
@@ -44,6 +45,7 @@ class Planning:
     weights_gib: float | None
     reserve_gib: float | None
     input_limit: int
+    startup: Startup | None = None
 
 
 def answer(
@@ -61,12 +63,12 @@ def answer(
     found, card = model(asked.model, given), gpu(asked.gpu)
     if given is not None:
         found = replace(found, weights_bytes=None, weights_dtype="bfloat16")
-    measured = Measured(other=asked.reserve_gib)
-    planned = plan(found, card, asked.settings, measured)
-    compared = [(each, plan(found, card, variant(asked.settings, each), measured)) for each in variants]
+    planned = plan(found, card, asked.settings, _measured(asked, asked.settings))
+    changed = [(each, variant(asked.settings, each)) for each in variants]
+    compared = [(each, plan(found, card, settings, _measured(asked, settings))) for each, settings in changed]
     ways = None
     if solve_for is not None:
-        ways = solve(Question(found, card, asked.settings, wanted(solve_for), measured))
+        ways = solve(Question(found, card, asked.settings, wanted(solve_for), _measured(asked, asked.settings)))
     if json:
         print_json(
             as_json(planned, asked.model, asked.input_limit)
@@ -84,6 +86,19 @@ def answer(
     if ways is not None and solve_for is not None:
         show_answers(ways, asked.model, wanted(solve_for), console)
     return planned.verdict is not Verdict.FAILS
+
+
+def _measured(asked: Planning, settings: Settings) -> Measured:
+    """Return what the log says of a server with these settings: weights that are spread otherwise are others."""
+    log = asked.startup or Startup()
+    shards = settings.tensor_parallel_size * settings.pipeline_parallel_size
+    logged = (log.number(Fact.TENSOR_PARALLEL) or 1) * (log.number(Fact.PIPELINE_PARALLEL) or 1)
+    same = shards == logged and settings.quantization is None and asked.weights_gib is None
+    return Measured(
+        total=log.number(Fact.TOTAL_GIB),
+        weights=log.number(Fact.WEIGHTS_GIB) if same else None,
+        other=log.other_gib if asked.reserve_gib is None else asked.reserve_gib,
+    )
 
 
 # More than all GPUs there are.

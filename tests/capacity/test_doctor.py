@@ -100,7 +100,8 @@ def test_every_failure_has_a_meaning_and_something_to_try(lines: list[str], mean
 @pytest.mark.parametrize(
     ("lines", "healthy", "meaning"),
     [
-        (["hello"], False, "Nothing is wrong so far, and the server is not up."),
+        (["hello"], False, "No line of this is one that a start of vLLM is known to write."),
+        (["vLLM API server version 0.11.2"], False, "Nothing is wrong so far, and the server is not up."),
         (["Maximum concurrency for 512 tokens per request: 6.25x"], True, "the server is not up yet"),
         (["Application startup complete."], True, "does not say how many requests fit at once"),
         (["shutdown triggered"], False, "told to stop before it was up"),

@@ -50,6 +50,25 @@ def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
     assert "[red] on L4: starts" in result.stdout
 
 
+LOG = """\
+the current vLLM instance can use total_gpu_memory (22.05GiB) x gpu_memory_utilization (0.90) = 19.85GiB
+model weights take 14.99GiB; non_torch_memory takes 0.12GiB; PyTorch activation peak memory takes 1.26GiB; \
+the rest of the memory reserved for KV Cache is 3.47GiB.
+"""
+
+
+def test_a_start_up_log_takes_the_place_of_every_guess(tmp_path: Path) -> None:
+    log = tmp_path / "vllm.log"
+    log.write_text(LOG)
+    asked = [*ASKED, "--max-model-len", "16384", "--log", str(log), "--json", "--compare", "tensor-parallel-size=2"]
+    told = json.loads(CliRunner().invoke(cli, asked).stdout)
+    # 22.05 x 0.90 - 14.99 - what is neither weights nor cache, which is 3.47 GiB again.
+    assert told["pool_gib"] == pytest.approx([3.47, 3.47, 3.47])
+    assert told["weights_gib"] == [14.99, 14.99, 14.99]
+    # Weights that are spread over two are half of the table's.
+    assert told["compare"]["tensor-parallel-size=2"]["weights_gib"][1] == pytest.approx(14.96 / 2, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [
@@ -64,6 +83,7 @@ def test_a_name_with_brackets_is_a_name(tmp_path: Path) -> None:
         (["--quantization", "magic"], "its size is not known here"),
         (["--weights-gib", "-3"], "--weights-gib -3 is not a size"),
         (["--reserve-gib", "-3"], "--reserve-gib -3 is not a size"),
+        (["--log", "/nowhere/vllm.log"], "/nowhere/vllm.log: No such file or directory"),
         (["--reserve-gib", "inf"], "--reserve-gib inf is not a size"),
         (["--weights-gib", "1e300"], "--weights-gib 1e+300 is not a size"),
         (["--length", "5=nan"], "the share of a length is a number above 0"),
