@@ -4,10 +4,8 @@ What each server was at its last start, and what has changed since the one befor
 The file says nothing that an alert hangs on. It is written when something changed, and a lost one costs a line.
 """
 
-import contextlib
 import json
 import logging
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +18,7 @@ from monitor.model.labels import ALERT_NAME, INSTANCE, JOB, Labels
 from monitor.model.target import Target
 from monitor.notify.readings import Change
 from monitor.probe.readings import Readings
+from monitor.storage.replacing import replace_file
 
 log = logging.getLogger(__name__)
 
@@ -145,16 +144,9 @@ def _written(path: Path, servers: Mapping[Key, _Server]) -> bool:
         }
         for (job, instance), server in servers.items()
     ]
-    beside = path.with_name(path.name + ".new")
     try:
-        with beside.open("w", encoding="utf-8", errors="replace") as file:
-            json.dump({"version": 1, "servers": body}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        replace_file(path, json.dumps({"version": 1, "servers": body}).encode())
     except OSError as err:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
         log.warning("starts not kept", extra={"reason": str(err)})
         return False
     return True

@@ -148,7 +148,7 @@ class Database:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self._lock = threading.Lock()
-        with self._translated():
+        with translated(self.path):
             folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             try:
@@ -162,13 +162,13 @@ class Database:
 
     def commit(self, steps: Iterable[Changes]) -> None:
         """Write all changes of all `steps`, in their order, or nothing."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             for changes in steps:
                 _write(run, changes)
 
     def attempt(self, letter: str) -> None:
         """An attempt to deliver the letter begins."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.execute("UPDATE outbox SET attempts = attempts + 1 WHERE id = ?", (letter,))
 
     def alerts(self) -> list[AlertRow]:
@@ -197,12 +197,12 @@ class Database:
         return int(rows[0][0]) if rows else None
 
     def expire_nflog(self, before: Instant) -> None:
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.execute("DELETE FROM nflog WHERE at < ?", (before,))
             run.execute("DELETE FROM astray WHERE at < ?", (before,))
 
     def expire_dead(self, before: Instant) -> None:
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.execute("DELETE FROM dead_letter WHERE at < ?", (before,))
 
     def silences(self) -> list[str]:
@@ -213,24 +213,12 @@ class Database:
         return [IncidentRow(*row) for row in self._read("SELECT integration, group_key, body FROM incident")]
 
     def close(self) -> None:
-        with self._translated(), self._lock:
+        with translated(self.path), self._lock:
             self._connection.close()
 
     def _read(self, query: str) -> list[tuple[Any, ...]]:
-        with self._translated(), self._lock:
+        with translated(self.path), self._lock:
             return self._connection.execute(query).fetchall()
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._translated(), self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
 
     def _check(self) -> None:
         # Not the history: it is large, its chunks have checksums, and alerts do not depend on it.
@@ -253,13 +241,30 @@ class Database:
             self._connection.execute(f"PRAGMA user_version = {number}")
             self._connection.execute("COMMIT")
 
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Make of what SQLite says of the file a StateError, a DamagedStateError when the file is to blame."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as err:
+        # Its subclasses are for a full disk, a closed file and the like.
+        damaged = type(err) is sqlite3.DatabaseError
+        raise (DamagedStateError if damaged else StateError)(f"{path}: {err}") from err
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection, lock: threading.Lock, path: Path) -> Iterator[sqlite3.Connection]:
+    """Do all of it or nothing. Raises StateError."""
+    with translated(path), lock:
+        connection.execute("BEGIN IMMEDIATE")
         try:
-            yield
-        except (sqlite3.Error, OSError) as err:
-            damaged = isinstance(err, sqlite3.DatabaseError) and not isinstance(err, sqlite3.OperationalError)
-            raise (DamagedStateError if damaged else StateError)(f"{self.path}: {err}") from err
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
 
 
 def _write(run: sqlite3.Connection, changes: Changes) -> None:

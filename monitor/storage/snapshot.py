@@ -5,9 +5,7 @@ The file is a zlib stream: its first line is a JSON list of blocks, behind it st
 in its order. Nothing in it is executed.
 """
 
-import contextlib
 import json
-import os
 import sys
 import zlib
 from array import array
@@ -21,6 +19,7 @@ from monitor.model.sample import is_stale
 from monitor.storage.column import Block, Column
 from monitor.storage.db import StateError
 from monitor.storage.owners import hashable, plain
+from monitor.storage.replacing import replace_file
 from monitor.storage.window import Window
 
 FILE_NAME = "window.snapshot"
@@ -31,17 +30,9 @@ _VERSION = 1
 
 def save(window: Window, since: Instant, path: Path) -> None:
     """Write the rows from `since` on, over the last snapshot and at once. Raises StateError."""
-    beside = path.with_name(path.name + ".new")
     try:
-        with beside.open("wb") as file:
-            file.write(_packed(window, since))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        replace_file(path, _packed(window, since))
     except OSError as err:
-        # On a full disk half a snapshot would take the room that the state file needs.
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
         raise StateError(f"{path}: {err}") from err
 
 

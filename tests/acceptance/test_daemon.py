@@ -11,10 +11,7 @@ from typing import Any
 
 import pytest
 
-from monitor.clock import SystemClock
-from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
-from monitor.simulator.simulator import Simulator
 from tests.acceptance.daemon import daemon
 from tests.acceptance.stage import write_config
 from tests.slackstub.faults import Answer
@@ -30,12 +27,6 @@ groups:
         labels: {severity: critical}
         annotations: {summary: "it <!channel> always fires on {{ $labels.instance }}"}
 """
-
-
-@pytest.fixture
-def vllm() -> Iterator[SimulatedServer]:
-    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,15 +1,9 @@
 """A Slack that refuses the token: the fallback receiver is told, once, whatever happens to the daemon meanwhile."""
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from monitor.clock import SystemClock
-from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
-from monitor.simulator.simulator import Simulator
 from tests.acceptance.daemon import daemon
 from tests.notify.endpoint import Endpoint, endpoint
 from tests.slackstub.stub import SlackStub
@@ -17,12 +11,6 @@ from tests.slackstub.workspace import CHANNEL, TOKEN
 from tests.waiting import until
 
 RULES = "groups: [{name: g, rules: [{alert: Always, expr: 'vector(1)', labels: {severity: critical}}]}]\n"
-
-
-@pytest.fixture
-def vllm() -> Iterator[SimulatedServer]:
-    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as server:
-        yield server
 
 
 def write(folder: Path, vllm: SimulatedServer, slack: SlackStub, pager: Endpoint) -> str:

@@ -1,15 +1,9 @@
 """The dead man's switch of the daemon as a process: it falls silent when alerts would not come through."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from monitor.clock import SystemClock
-from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
-from monitor.simulator.simulator import Simulator
 from tests.acceptance.daemon import Daemon, daemon
 from tests.notify.endpoint import Endpoint, endpoint
 from tests.slackstub.faults import Answer
@@ -18,12 +12,6 @@ from tests.waiting import until
 QUICK = "groups: [{name: quick, rules: [{alert: Always, expr: 'vector(1)'}]}]\n"
 # Nothing that a machine is done with before the test is.
 ENDLESS = "groups: [{name: endless, rules: [{record: r, expr: 'max_over_time(rate(up[1m])[30d:100ms])'}]}]\n"
-
-
-@pytest.fixture
-def vllm() -> Iterator[SimulatedServer]:
-    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as server:
-        yield server
 
 
 def write(folder: Path, vllm: SimulatedServer, hook: Endpoint, beat: Endpoint, rules: str) -> str:

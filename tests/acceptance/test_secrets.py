@@ -1,14 +1,8 @@
 """Tokens, keys and URLs that are secrets: nothing that others can read of a daemon holds them, whatever goes wrong."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from monitor.clock import SystemClock
-from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
-from monitor.simulator.simulator import Simulator
 from tests.acceptance.daemon import Daemon, daemon
 from tests.notify.endpoint import PATH, endpoint
 from tests.notify.pagerdutystub import ROUTING_KEY
@@ -23,12 +17,6 @@ PAGES = (
     *("/metrics", "/-/ready", "/api/v1/outbox", "/api/v1/alerts", "/api/v1/rules", "/api/v1/targets"),
     *("/api/v1/status/flags", "/api/v1/status/runtimeinfo", "/api/v2/status", "/api/v2/receivers", "/api/v2/alerts"),
 )
-
-
-@pytest.fixture
-def vllm() -> Iterator[SimulatedServer]:
-    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as server:
-        yield server
 
 
 def write(folder: Path, vllm: SimulatedServer, slack: SlackStub, hook: str) -> str:

@@ -95,7 +95,7 @@ class Fate:
         setattr(sqlite3, "connect", traced)  # noqa: B010 - mypy will not have a function of a module assigned to
 
     def _watch_fsync(self) -> None:
-        # Of all that runs in the process only the snapshot calls it; SQLite syncs by itself.
+        # Of all that runs in the process only files that are written as a whole call it; SQLite syncs by itself.
         fsync = os.fsync
 
         def watched(file: int) -> None:

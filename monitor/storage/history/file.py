@@ -9,13 +9,13 @@ ends with the same samples as it began with, so a kill at any instant loses noth
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from monitor.model.instant import DAY, HOUR, Duration, Instant
-from monitor.storage.db import FILE_NAME, DamagedStateError, StateError
+from monitor.storage.db import FILE_NAME, StateError, transaction, translated
 from monitor.storage.migrations import HISTORY
 
 _SETTINGS = (
@@ -77,13 +77,13 @@ class HistoryFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self._lock = threading.Lock()
-        with self._translated():
+        with translated(self.path):
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             for setting, value in _SETTINGS:
                 self._connection.execute(f"PRAGMA {setting}={value}")
 
     def close(self) -> None:
-        with self._translated(), self._lock:
+        with translated(self.path), self._lock:
             self._connection.close()
 
     def begin_anew(self) -> None:
@@ -93,7 +93,7 @@ class HistoryFile:
             return
         # A tree that cannot be walked cannot be dropped either: its pages are left behind, and nobody knows them.
         ((version,),) = self._read("PRAGMA schema_version")
-        with self._translated(), self._lock:
+        with translated(self.path), self._lock:
             self._connection.execute("PRAGMA writable_schema = ON")
         try:
             self._make(
@@ -103,7 +103,7 @@ class HistoryFile:
                 )
             )
         finally:
-            with self._translated(), self._lock:
+            with translated(self.path), self._lock:
                 self._connection.execute("PRAGMA writable_schema = RESET")
 
     def newest(self) -> Instant | None:
@@ -136,7 +136,7 @@ class HistoryFile:
 
     def append(self, row: HeadRow, series: Iterable[SeriesRow]) -> None:
         """Write a row of the head, and those of its series that are new or have another owner."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.executemany(
                 "INSERT INTO history_series VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, counter = excluded.counter",
@@ -152,7 +152,7 @@ class HistoryFile:
 
     def shift_head(self, first: int, by: Duration) -> None:
         """Move the rows from number `first` on in time."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.execute(
                 'UPDATE history_head SET start = start + ?, "end" = "end" + ? WHERE number >= ?', (by, by, first)
             )
@@ -179,7 +179,7 @@ class HistoryFile:
         self, chunks: Sequence[ChunkRow], gone: Iterable[tuple[int, Duration, Instant]] = (), head: Iterable[int] = ()
     ) -> None:
         """Write `chunks` over those of their keys, in place of the chunks `gone` and the rows `head`."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.executemany(
                 "INSERT OR REPLACE INTO history_chunk VALUES (?, ?, ?, ?, ?)",
                 [(*row.key, row.samples, row.body) for row in chunks],
@@ -201,19 +201,19 @@ class HistoryFile:
 
     def set_aside(self, row: ChunkRow) -> None:
         """The chunk is damaged: nobody shall read it again."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.execute("INSERT INTO history_damaged VALUES (?, ?, ?, ?)", (*row.key, row.body))
             run.execute("DELETE FROM history_chunk WHERE series = ? AND span = ? AND start = ?", row.key)
 
     def set_aside_head(self, row: HeadRow) -> None:
         """The row is damaged: as `set_aside`, of no series and no span."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.execute("INSERT INTO history_damaged VALUES (0, 0, ?, ?)", (row.start, row.body))
             run.execute("DELETE FROM history_head WHERE number = ?", (row.number,))
 
     def expire(self, before: Instant, most: int) -> int:
         """Delete at most so many chunks that end at `before` or earlier; return how many."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             gone = run.execute(
                 "DELETE FROM history_chunk WHERE rowid IN"
                 " (SELECT rowid FROM history_chunk WHERE start + span <= ? LIMIT ?)",
@@ -224,7 +224,7 @@ class HistoryFile:
 
     def forget_series(self, before: Instant) -> None:
         """Delete the series that were not seen since, and have no samples."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             run.execute(
                 "DELETE FROM history_series WHERE seen < ? AND id NOT IN (SELECT series FROM history_chunk)",
                 (before,),
@@ -243,7 +243,7 @@ class HistoryFile:
 
     def _make(self, after: Iterable[str]) -> None:
         """Make the tables, after these statements."""
-        with self._transaction() as run:
+        with transaction(self._connection, self._lock, self.path) as run:
             for statement in (*after, *HISTORY):
                 run.execute(statement)
 
@@ -262,30 +262,8 @@ class HistoryFile:
         return found
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self._translated(), self._lock:
+        with translated(self.path), self._lock:
             return self._connection.execute(query, values).fetchall()
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._translated(), self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
-
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as err:
-            # Its subclasses are for a full disk, a closed file and the like.
-            raise (DamagedStateError if type(err) is sqlite3.DatabaseError else StateError)(
-                f"{self.path}: {err}"
-            ) from err
 
 
 def _series_row(row: tuple[Any, ...]) -> SeriesRow:
