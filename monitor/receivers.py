@@ -1,19 +1,16 @@
 """From the receivers of the configuration to their integrations, and what delivers to each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.charts.child import is_installed
 from monitor.config.config import Config
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
-from monitor.config.scraping import TLSConfig
 from monitor.config.secret import held
-from monitor.config.webhook import HttpConfig, WebhookConfig
+from monitor.config.webhook import WebhookConfig
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.notification import Notifier
-from monitor.notify.http import Authorization, HttpOptions, Tls
 from monitor.notify.interactive.escalation import mention
 from monitor.notify.pagerduty import PagerDuty
 from monitor.notify.slack.bot import SlackBot
@@ -105,33 +102,9 @@ def _graphs(name: str, slack: SlackConfig, api: WebApi, workspace: Workspace) ->
 
 
 def _webhook(webhook: WebhookConfig, external_url: str) -> Notifier:
-    options = HttpOptions(_authorization(webhook.http_config), _tls(webhook.http_config.tls_config), webhook.timeout)
+    options = webhook.http_config.options(webhook.timeout)
     url = held(webhook.url, webhook.url_file)
     return Webhook(url, external_url=external_url, max_alerts=webhook.max_alerts, options=options)
-
-
-def _authorization(http: HttpConfig) -> Authorization | None:
-    if http.basic_auth is not None:
-        given = http.basic_auth
-        return Authorization(held(given.password, given.password_file), username=given.username)
-    if http.authorization is not None:
-        shown = http.authorization
-        return Authorization(held(shown.credentials, shown.credentials_file), shown.type)
-    return None
-
-
-def _tls(given: TLSConfig) -> Tls:
-    return Tls(
-        _path(given.ca_file),
-        _path(given.cert_file),
-        _path(given.key_file),
-        given.server_name,
-        given.insecure_skip_verify,
-    )
-
-
-def _path(path: Path | None) -> str:
-    return str(path) if path is not None else ""
 
 
 def _pagerduty(given: PagerDutyConfig, external_url: str, workspace: Workspace) -> Notifier:

@@ -5,24 +5,10 @@ from typing import ClassVar
 
 from monitor.config import not_yet
 from monitor.config.fields import FilePath, PositiveDuration, SecretUrl
-from monitor.config.scraping import Authorization, BasicAuth, TLSConfig
+from monitor.config.httpclient import HttpConfig
 from monitor.model.instant import SECOND
 from monitor.yamldoc.kinds import Boolean, Count
 from monitor.yamldoc.section import Section
-
-
-class HttpConfig(Section):
-    """What a receiver is shown of who posts, and whom TLS trusts."""
-
-    not_yet: ClassVar[dict[str, str]] = not_yet.HTTP_CONFIG
-
-    authorization: Authorization | None = None
-    basic_auth: BasicAuth | None = None
-    tls_config: TLSConfig = TLSConfig()
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        if self.authorization and self.basic_auth:
-            yield "basic_auth", "at most one of basic_auth and authorization can be set"
 
 
 class WebhookConfig(Section):
