@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from monitor.bulletins import bulletin_of
 from monitor.charts.child import ChartError, Child, is_installed
+from monitor.commands.ask import Way
 from monitor.commands.query import QueryError
 from monitor.commands.report import known
 from monitor.report.figures import report_of
@@ -28,7 +29,8 @@ def main() -> int:
     wanted = json.load(sys.stdin)
     zone = ZoneInfo(wanted["zone"])
     try:
-        found = known(wanted["url"], Period(wanted["start"], wanted["end"]))
+        way = Way(f"Bearer {wanted['token']}", inner=wanted["inner"])
+        found = known(wanted["url"], Period(wanted["start"], wanted["end"]), way)
     except QueryError as err:
         json.dump({"reason": str(err)}, sys.stdout)
         return 0

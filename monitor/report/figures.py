@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from monitor.model.instant import HOUR, MINUTE, Instant
+from monitor.report.distribution import Counts, percentile, share_above
 from monitor.report.gather import AlertKey, Gathered, Model, Track
 from monitor.report.growth import growth_of
-from monitor.report.questions import Question
+from monitor.report.questions import Distribution, Question
 from monitor.report.report import (
     Cache,
     Fired,
@@ -26,15 +27,15 @@ ALMOST_FULL = 0.95
 _SECONDS = 60
 _SEEN_BY = (Question.KV_P90, Question.WAITING, Question.ENDED)
 _PERCENTILES = {
-    "TTFT p50": Question.TTFT_P50,
-    "TTFT p95": Question.TTFT_P95,
-    "TTFT p99": Question.TTFT_P99,
-    "inter-token p50": Question.ITL_P50,
-    "inter-token p95": Question.ITL_P95,
-    "inter-token p99": Question.ITL_P99,
-    "e2e p50": Question.E2E_P50,
-    "e2e p95": Question.E2E_P95,
-    "e2e p99": Question.E2E_P99,
+    "TTFT p50": (Question.TTFT_P50, Distribution.TTFT, 0.5),
+    "TTFT p95": (Question.TTFT_P95, Distribution.TTFT, 0.95),
+    "TTFT p99": (Question.TTFT_P99, Distribution.TTFT, 0.99),
+    "inter-token p50": (Question.ITL_P50, Distribution.ITL, 0.5),
+    "inter-token p95": (Question.ITL_P95, Distribution.ITL, 0.95),
+    "inter-token p99": (Question.ITL_P99, Distribution.ITL, 0.99),
+    "e2e p50": (Question.E2E_P50, Distribution.E2E, 0.5),
+    "e2e p95": (Question.E2E_P95, Distribution.E2E, 0.95),
+    "e2e p99": (Question.E2E_P99, Distribution.E2E, 0.99),
 }
 
 
@@ -69,7 +70,10 @@ def _model(found: Gathered, model: Model, limit: int) -> ModelReport:
         return found.track(question, model)
 
     cache = _cache(found, model)
-    latencies = {name: _latency(track(question)) for name, question in _PERCENTILES.items()}
+    latencies = {
+        name: _latency(track(question), percentile(found.counts(distribution, model), ratio))
+        for name, (question, distribution, ratio) in _PERCENTILES.items()
+    }
     return ModelReport(
         model,
         max(len(track(question)) for question in _SEEN_BY),
@@ -89,7 +93,7 @@ def _model(found: Gathered, model: Model, limit: int) -> ModelReport:
             _share(track(Question.ANSWERED_5XX), track(Question.ANSWERED)),
         ),
         {name: latency for name, latency in latencies.items() if latency is not None},
-        _prompts(track, cache, limit),
+        _prompts(track, found.counts(Distribution.PROMPT, model), cache, limit),
     )
 
 
@@ -111,13 +115,16 @@ def _cache(found: Gathered, model: Model) -> Cache:
     )
 
 
-def _prompts(track: Callable[[Question], Track], cache: Cache, limit: int) -> Prompts:
+def _prompts(track: Callable[[Question], Track], counts: Counts, cache: Cache, limit: int) -> Prompts:
     tokens, longest = cache.tokens, min(limit, cache.max_model_len or limit)
-    p99 = _latency(track(Question.PROMPT_P99))
+    p99 = _latency(track(Question.PROMPT_P99), percentile(counts, 0.99))
     return Prompts(
         limit,
         quantile(track(Question.PROMPT_MEAN).values(), 0.5),
+        percentile(counts, 0.5),
+        percentile(counts, 0.95),
         p99,
+        share_above(counts, limit),
         longest,
         longest / tokens if tokens else None,
         p99.worst.value / tokens if tokens and p99 else None,
@@ -151,9 +158,9 @@ def _flow(track: Track, factor: float = 1.0) -> Flow | None:
     return Flow(mean * factor, Hour(busiest.mean * factor, busiest.at, busiest.peak * factor))
 
 
-def _latency(track: Track) -> Latency | None:
+def _latency(track: Track, whole: float | None) -> Latency | None:
     typical, worst = quantile(track.values(), 0.5), _peak(track)
-    return None if typical is None or worst is None else Latency(typical, worst)
+    return None if typical is None or worst is None else Latency(typical, worst, whole)
 
 
 def _share(part: Track, whole: Track) -> float | None:

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import NamedTuple, Protocol
 
-from monitor.model.instant import DAY, MINUTE, Duration, Instant
+from monitor.model.instant import DAY, MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import Labels
+from monitor.report.distribution import Counts
 from monitor.report.period import LONGEST, WEEK, Period
-from monitor.report.questions import ALERTS, DAILY_PEAK, Question
+from monitor.report.questions import ALERTS, DAILY_PEAK, Distribution, Question
 
+# Of how long a sample of a distribution is, which ends at it.
+_SPAN: Duration = 5 * MINUTE
 # Values by the instant of their minute's end.
 Track = Mapping[Instant, float]
 
@@ -47,12 +50,17 @@ class Ask(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """All that was answered; `daily` are the highest KV usages of the days that end at their instants."""
+    """
+    All that was answered.
+
+    `daily` are the highest KV usages of the days that end at their instants. `distributions` are of the whole period.
+    """
 
     period: Period
     tracks: Mapping[Question, Mapping[Model, Track]]
     alerts: Mapping[AlertKey, Track] = field(default_factory=dict)
     daily: Mapping[Model, Track] = field(default_factory=dict)
+    distributions: Mapping[Distribution, Mapping[Model, Counts]] = field(default_factory=dict)
 
     @property
     def knows_anything(self) -> bool:
@@ -61,12 +69,16 @@ class Gathered:
     def track(self, question: Question, model: Model) -> Track:
         return self.tracks.get(question, {}).get(model, {})
 
+    def counts(self, distribution: Distribution, model: Model) -> Counts:
+        return self.distributions.get(distribution, {}).get(model, {})
+
 
 def gather(ask: Ask, period: Period) -> Gathered:
     """Ask everything about a period, and for the growth about the weeks before it."""
     tracks = {question: _by_model(_minutes(ask, question, period)) for question in Question}
     alerts = {_alert(labels): track for labels, track in _minutes(ask, ALERTS, period).items()}
-    return Gathered(period, tracks, alerts, _by_model(_days(ask, period.end)))
+    distributions = {one: _counts(ask, one, period) for one in Distribution}
+    return Gathered(period, tracks, alerts, _by_model(_days(ask, period.end)), distributions)
 
 
 def _minutes(ask: Ask, expr: str, period: Period) -> dict[Labels, dict[Instant, float]]:
@@ -81,6 +93,20 @@ def _days(ask: Ask, end: Instant) -> dict[Labels, dict[Instant, float]]:
     found: dict[Labels, dict[Instant, float]] = {}
     for part in Period(max(end - LONGEST, 0), end).parts(WEEK):
         _add(found, ask(DAILY_PEAK, part.start + DAY, part.end, DAY))
+    return found
+
+
+def _counts(ask: Ask, asked: Distribution, period: Period) -> dict[Model, dict[float, float]]:
+    """Return the counts by edges of what happened in a period: of the five minutes that lie in it as a whole."""
+    found: dict[Model, dict[float, float]] = {}
+    # Whether a range has the sample at its beginning depends on the version of Prometheus: none begins at one.
+    start = period.start + _SPAN - 2 * SECOND
+    for begin in range(start, period.end, WEEK):
+        end = min(begin + WEEK, period.end)
+        for labels, _, values in ask(asked.over(end - begin - SECOND), end, end, MINUTE):
+            counts = found.setdefault(Model(labels.value("job"), labels.value("model_name")), {})
+            edge = float(labels.value("le"))
+            counts[edge] = counts.get(edge, 0.0) + values[-1]
     return found
 
 

@@ -33,7 +33,10 @@ _NAMES = {
     "Prompts": {
         "limit": "limit_tokens",
         "mean": "mean_tokens",
+        "p50": "p50_tokens",
+        "p95": "p95_tokens",
         "p99": "p99_tokens",
+        "above_limit": "above_limit_ratios",
         "longest": "longest_tokens",
         "share_of_longest": "longest_of_kv_cache_ratio",
         "share_of_p99": "p99_of_kv_cache_ratio",

@@ -7,6 +7,8 @@ history.
 
 from enum import StrEnum
 
+from monitor.model.instant import Duration, format_duration
+
 BY = "by (job, model_name)"
 # What is known of a server, as of its model; of several names that a server has, one.
 _OF_MODEL = (
@@ -54,6 +56,19 @@ class Question(StrEnum):
     CONCURRENCY = f"min {BY} (vllm_engine:max_concurrency {_OF_MODEL})"
     KV_TOKENS = f"min {BY} (vllm_engine:kv_cache_tokens {_OF_MODEL})"
     MAX_MODEL_LEN = f"min {BY} (vllm_engine:max_model_len {_OF_MODEL})"
+
+
+class Distribution(StrEnum):
+    """Histograms of five minutes, next to each other; those of a period add up to its distribution."""
+
+    TTFT = "vllm_engine:ttft_seconds_bucket:increase5m"
+    ITL = "vllm_engine:inter_token_seconds_bucket:increase5m"
+    E2E = "vllm_engine:e2e_seconds_bucket:increase5m"
+    PROMPT = "vllm_engine:request_prompt_tokens_bucket:increase5m"
+
+    def over(self, length: Duration) -> str:
+        """Return what asks for the counts of the last `length` by their edges."""
+        return f"sum by (job, model_name, le) (sum_over_time({self}[{format_duration(length)}]))"
 
 
 # A range of a minute: what fired for seconds counts as well. What always fires (severity none) is no news.

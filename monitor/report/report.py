@@ -35,10 +35,15 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """A percentile in seconds, of five minutes each: the median of them, the highest, and when that was."""
+    """
+    A percentile in seconds (of prompts in tokens).
+
+    Of five minutes each the median and the highest, with when that was; `whole` is of all requests of the period.
+    """
 
     typical: float
     worst: Peak
+    whole: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,11 @@ class Prompts:
 
     limit: int
     mean: float | None = None
+    p50: float | None = None
+    p95: float | None = None
     p99: Latency | None = None
+    # Between which ratios of the prompts lie above the limit: a histogram knows it exactly at its edges only.
+    above_limit: tuple[float, float] | None = None
     # The limit, or max_model_len where that is less; and what one prompt takes of the smallest engine's cache.
     longest: float | None = None
     share_of_longest: float | None = None

@@ -1,6 +1,6 @@
 """A report as texts: a name and what there is to say of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 
 from monitor.report.growth import FEWEST_WEEKS, Growth, Trend
@@ -98,9 +98,16 @@ def _latencies(found: dict[str, Latency], zone: tzinfo) -> Iterator[Row]:
     for kind in _KINDS:
         mine = {name.removeprefix(kind).strip(): one for name, one in found.items() if name.startswith(kind)}
         if mine:
-            typical = ", ".join(f"{name} {seconds(one.typical)}" for name, one in mine.items())
             name = max(mine)
-            yield kind, f"{typical}; worst {name} {_worst(mine[name].worst, zone)}"
+            yield kind, f"{_percentiles(mine)}; worst five minutes {name} {_worst(mine[name].worst, zone)}"
+
+
+def _percentiles(found: Mapping[str, Latency]) -> str:
+    """Return the percentiles of all requests; where they are not known, what is usual in five minutes."""
+    whole = {name: one.whole for name, one in found.items() if one.whole is not None}
+    shown = whole or {name: one.typical for name, one in found.items()}
+    told = ", ".join(f"{name} {seconds(value)}" for name, value in shown.items())
+    return told if whole else f"{told} in the middle of all five minutes"
 
 
 def _worst(peak: Peak, zone: tzinfo) -> str:
@@ -133,12 +140,25 @@ def _prompts(prompts: Prompts, zone: tzinfo) -> Iterator[Row]:
         worst = prompts.p99.worst
         side = "above" if worst.value > prompts.limit else "within"
         mean = f"mean {number(prompts.mean)}, " if prompts.mean is not None else ""
-        highest = f"highest p99 {number(worst.value)} tokens ({when(worst.at, zone)})"
+        typical = number(prompts.p99.typical if prompts.p99.whole is None else prompts.p99.whole)
+        lower = [
+            f"{name} {number(value)}, "
+            for name, value in (("p50", prompts.p50), ("p95", prompts.p95))
+            if value is not None
+        ]
+        highest = f"highest of five minutes {number(worst.value)} tokens ({when(worst.at, zone)})"
         limit = f"{side} the limit of {prompts.limit:,} tokens"
-        yield "prompts", f"{mean}p99 {number(prompts.p99.typical)}, {highest}: {limit}"
+        yield "prompts", f"{mean}{''.join(lower)}p99 {typical}, {highest}: {limit}"
+    if prompts.above_limit is not None:
+        yield "too long", f"{_between(*prompts.above_limit)} of the prompts have more than {prompts.limit:,} tokens"
     if prompts.share_of_longest is not None and prompts.longest is not None:
         longest = "" if prompts.share_of_p99 is None else f", one of the highest p99 {ratio(prompts.share_of_p99)}"
         yield (
             "one prompt",
             f"of {number(prompts.longest)} tokens takes {ratio(prompts.share_of_longest)} of the cache{longest}",
         )
+
+
+def _between(least: float, most: float) -> str:
+    low, high = ratio(least), ratio(most)
+    return high if low == high else f"{low} to {high}"

@@ -8,7 +8,7 @@ from monitor.config.history import HistoryConfig
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.promql import Engine, Vector, parse
 from monitor.report.gather import Model
-from monitor.report.questions import ALERTS, DAILY_PEAK, Question
+from monitor.report.questions import ALERTS, DAILY_PEAK, Distribution, Question
 from monitor.storage.window import Window
 
 AT = 1_793_577_600_000
@@ -16,7 +16,7 @@ AT = 1_793_577_600_000
 SERVER = (("a", "0", 1.5, 20_000), ("a", "1", 1.75, 30_000), ("b", "0", 2.5, 40_000))
 
 
-@pytest.mark.parametrize("expr", [*Question, ALERTS, DAILY_PEAK])
+@pytest.mark.parametrize("expr", [*Question, ALERTS, DAILY_PEAK, *Distribution])
 def test_the_history_keeps_all_that_is_asked_for(expr: str) -> None:
     names = re.findall(r"vllm_engine:[\w:]+|ALERTS", expr)
     keep = HistoryConfig().keep()

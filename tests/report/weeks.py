@@ -7,7 +7,7 @@ from monitor.model.instant import DAY, HOUR, Duration, Instant
 from monitor.model.labels import Labels
 from monitor.report.gather import Points
 from monitor.report.period import Period
-from monitor.report.questions import ALERTS, DAILY_PEAK, Question
+from monitor.report.questions import ALERTS, DAILY_PEAK, Distribution, Question
 
 # Monday, 2026-11-02, 00:00 UTC.
 MONDAY: Instant = 1_793_577_600_000
@@ -67,6 +67,15 @@ USUAL: Mapping[str, Value] = {
 }
 
 
+# Requests of the whole time up to each edge.
+BUCKETS: Mapping[Distribution, Mapping[str, float]] = {
+    Distribution.TTFT: {"0.1": 500, "0.5": 900, "2.5": 990, "10.0": 1000, "+Inf": 1000},
+    Distribution.ITL: {"0.025": 40_000, "0.05": 60_000, "0.1": 79_000, "+Inf": 80_000},
+    Distribution.E2E: {"1.0": 100, "5.0": 500, "20.0": 950, "60.0": 1000, "+Inf": 1000},
+    Distribution.PROMPT: {"1000.0": 400, "5000.0": 800, "10000.0": 980, "20000.0": 1000, "+Inf": 1000},
+}
+
+
 @dataclass
 class FakeServer:
     """Answers what a report asks, from functions of time; `weeks` are the highest KV usage, oldest week first."""
@@ -85,5 +94,8 @@ class FakeServer:
             firing = [at for at in times if at - 1 in RUSH]
             name = Labels.of(alertname="VLLMOverloaded", severity="critical", **dict(MODEL))
             return [Points(name, firing, [1.0] * len(firing))]
+        for distribution, counts in BUCKETS.items():
+            if distribution in expr and Question.KV_PEAK in self.tracks:
+                return [Points(Labels.of(le=le, **dict(MODEL)), [end], [count]) for le, count in counts.items()]
         value = self.tracks.get(expr)
         return [] if value is None else [Points(MODEL, times, [value(at) for at in times])]
