@@ -41,6 +41,7 @@ from monitor.sight.report import NOTHING_SEEN, Sight
 from monitor.state import State
 from monitor.storage.db import StateError
 from monitor.storage.window import Window
+from monitor.supervisor import NOBODY, Supervisor
 from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.application import Guarding, create_app
 from monitor.web.capacity_gate import gate
@@ -68,8 +69,9 @@ class App:
     What outlives a reload: the window, the dispatcher with its log, the metrics, the state file and the HTTP side.
     """
 
-    def __init__(self, load: Callable[[], Config], clock: Clock) -> None:
+    def __init__(self, load: Callable[[], Config], clock: Clock, supervisor: Supervisor = NOBODY) -> None:
         self._load = load
+        self._supervisor = supervisor
         self._clock = clock
         self._registry = _registry()
         self._metrics = Metrics(self._registry, __version__)
@@ -101,7 +103,9 @@ class App:
             workspace = self._builder.workspace
             workspace.begin(state.incidents, state.journal)
             interaction = Interaction(workspace.incidents, state.silences, state.journal, self._clock, self._registry)
-            lasting = Lasting(state, server, dispatching, Workers(), workspace, interaction)
+            lasting = Lasting(
+                state, server, dispatching, Workers(), workspace, interaction, supervisor=self._supervisor
+            )
             running = self._assemble(parts, lasting)
             state.restore(running.pipeline, self._clock.now())
             undo.pop_all()

@@ -1,7 +1,7 @@
 """The heartbeat of a daemon at work: what is looked at, what is counted, and who is told when it fails."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.secret import held
@@ -53,6 +53,12 @@ class Beating:
         if self._heartbeat is not None:
             self._beat(verdict, self._heartbeat)
 
+    def goes_on(self, now: Instant) -> bool:
+        """Return whether the rules are evaluated, and, where there are targets, any of them is scraped."""
+        scrapes, evaluations = self._rhythms()
+        is_scraping = not self._pipeline.loops or any(rhythm.goes_on(now) for rhythm in scrapes)
+        return is_scraping and all(rhythm.goes_on(now) for rhythm in evaluations)
+
     def _beat(self, verdict: Verdict, heartbeat: Heartbeat) -> None:
         if verdict is not self._last:
             level = logging.INFO if verdict is Verdict.ALIVE else logging.ERROR
@@ -64,10 +70,13 @@ class Beating:
             self._pipeline.metrics.heartbeats_failed.labels("busy").inc()
 
     def _verdict(self, now: Instant) -> Verdict:
+        return judge(*self._rhythms(), self._pipeline.outbox.failing_since(), self._stuck_after, now)
+
+    def _rhythms(self) -> tuple[Iterable[Rhythm], Iterable[Rhythm]]:
         pipeline = self._pipeline
         scrapes = (Rhythm(loop.options.scrape_interval, loop.health.last_scrape) for loop in pipeline.loops)
         evaluations = (Rhythm(group.interval, group.last_evaluation) for group in pipeline.manager.groups)
-        return judge(scrapes, evaluations, pipeline.outbox.failing_since(), self._stuck_after, now)
+        return scrapes, evaluations
 
     def _send(self, heartbeat: Heartbeat) -> None:
         metrics = self._pipeline.metrics

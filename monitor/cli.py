@@ -52,11 +52,28 @@ def _version(wanted: bool) -> None:
 
 @cli.callback()
 def top(
+    context: typer.Context,
+    http_config_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--http.config.file",
+            envvar="VLLM_MONITOR_HTTP_CONFIG_FILE",
+            help="What a server is shown, and whom TLS trusts: basic_auth, authorization, tls_config.",
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
     """Take what stands before the command."""
+    if http_config_file is not None:
+        from monitor.commands.ask import way_of
+        from monitor.commands.usage import UsageError
+
+        try:
+            context.obj = way_of(http_config_file)
+        except UsageError as err:
+            raise typer.BadParameter(str(err)) from err
 
 
 @cli.command()
@@ -66,6 +83,9 @@ def run(
     slack_channel: Annotated[str | None, typer.Option(help="Channel for SLACK_BOT_TOKEN.")] = None,
     storage: Annotated[str | None, typer.Option(help="Folder that state is kept in.")] = None,
     listen: Annotated[str | None, typer.Option(help="Address of the HTTP side; 127.0.0.1:9109.")] = None,
+    web_config_file: Annotated[
+        str | None, typer.Option("--web.config.file", help="Who may ask, and TLS: a web configuration file.")
+    ] = None,
     log_level: Annotated[LogLevel, typer.Option(help="From which level on the log has a line.")] = LogLevel.INFO,
 ) -> None:
     """Watch vLLM servers and tell Slack."""
@@ -75,20 +95,26 @@ def run(
     from monitor.commands.signals import means_reload
     from monitor.config.flags import Flags
     from monitor.logs import configure
+    from monitor.supervisor import Supervisor
 
-    flags = Flags(tuple(target or ()), slack_channel or "", storage or "", listen or "")
+    flags = Flags(tuple(target or ()), slack_channel or "", storage or "", listen or "", web_config_file or "")
     load = loader(config, flags, os.environ)
     configure(log_level)
     signals: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: signals.put(number))
-    app = App(load, SystemClock())
+    supervisor = Supervisor.taken_from(os.environ)
+    app = App(load, SystemClock(), supervisor)
     try:
         app.start()
     except StartError as err:
         fail(str(err))
+    supervisor.ready()
     while means_reload(signals):
+        supervisor.reloading()
         app.reload()
+        supervisor.ready()
+    supervisor.stopping()
     app.stop()
 
 

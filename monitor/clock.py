@@ -38,6 +38,11 @@ def monotonic_seconds() -> float:
     return time.perf_counter()
 
 
+def monotonic_microseconds() -> int:
+    """Return the time on the clock that systemd compares by."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+
+
 def boot_milliseconds() -> Duration:
     """Return the time since the machine started, its sleep included; nobody sets this clock."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000

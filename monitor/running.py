@@ -15,6 +15,7 @@ from monitor.pipeline import Pipeline
 from monitor.reportjob import ReportJob
 from monitor.stalled import Stalled
 from monitor.state import State
+from monitor.supervisor import Feeding, Supervisor
 from monitor.timetable import Timetable
 from monitor.web.server import Server
 from monitor.workers import Workers
@@ -42,6 +43,7 @@ class Lasting:
     workspace: Workspace
     interaction: Interaction
     probing: Workers = field(default_factory=lambda: Workers(name="probe"))
+    supervisor: Supervisor = field(default_factory=Supervisor)
 
 
 class Running:
@@ -125,6 +127,8 @@ class Running:
         timetable = Timetable(self.pipeline, lasting.workers, self._save_window, beating, escalating, lasting.probing)
         if self._report is not None:
             timetable.add(self._report)
+        if lasting.supervisor.watchdog:
+            timetable.watch(Feeding(lasting.supervisor, self._beating.goes_on))
         return timetable
 
     def _report_job(self) -> ReportJob | None:

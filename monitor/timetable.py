@@ -99,6 +99,10 @@ class Timetable:
             self._schedule.every(self._escalating.interval, NOTIFY, self._escalating.tick)
         self._schedule.start()
 
+    def watch(self, ticking: Ticking) -> None:
+        """Have it look, too, beside the heartbeat; to be called before `start`."""
+        self._schedule.every(ticking.interval, HEARTBEAT, ticking.tick)
+
     def add(self, scheduled: Scheduled) -> None:
         """Have something done at its times, too; to be called before `start`."""
         self._schedule.cron(scheduled.schedule, scheduled.timezone, NOTIFY, scheduled.tick)

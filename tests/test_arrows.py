@@ -69,6 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "clockwatch": GROUND,
     "buttonmetrics": set(),
     "interaction": GROUND | {"config", "dispatch", "notify", "journal", "buttonmetrics"},
+    "supervisor": GROUND,
     "stalled": {"model", "dispatch", "notify", "ownseries"},
     "beating": MIDDLE | {"config", "dispatch", "notify", "pipeline", "workers", "stalled"},
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
