@@ -124,14 +124,16 @@ class State:
         probers = (owner for prober in pipeline.probers for owner in prober.owners)
         owners = {*(loop.owner for loop in pipeline.loops), *probers, *pipeline.manager.owners}
         filler = Filler(self.history.reader, pipeline.window, owners, now)
+        # The last minutes of the life before are not in the history yet, however long ago they were.
+        since = min(now - REACH, self.history.kept_until(now))
         try:
-            newest = snapshot.load(
-                pipeline.window, now - REACH, self.folder / snapshot.FILE_NAME, owners, filler.before
-            )
+            newest = snapshot.load(pipeline.window, since, self.folder / snapshot.FILE_NAME, owners, filler.before)
         except StateError as err:
             log.warning("window not restored", extra={"reason": str(err)})
             newest = None
         filler.rest()
+        if newest is not None and newest < now - REACH:
+            newest = None  # too old for a rate to find anything
         self.history.since = now if newest is None else now - REACH
         self.history.begun = now
         return newest

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from monitor.build import Builder
@@ -139,3 +140,18 @@ def test_the_clock_moves_what_is_kept_and_the_window_alike(tmp_path: Path) -> No
     with house.life() as (pipeline, state):
         house.live(pipeline, state, 1)
         assert asked(pipeline, "own:level:count3d", house.clock.now() - MINUTE) == [61]
+
+
+@pytest.mark.parametrize("down", [1, 9, 15, 90], ids=lambda minutes: f"{minutes} minutes")
+def test_the_last_minutes_before_the_end_are_kept_however_long_nothing_ran(tmp_path: Path, down: int) -> None:
+    house = House(tmp_path)
+    with house.life() as (pipeline, state):
+        house.live(pipeline, state, 90)
+    house.clock.advance(down * MINUTE)
+    with house.life() as (pipeline, state):
+        house.live(pipeline, state, 10)
+        at = house.clock.now() - MINUTE
+        assert asked(pipeline, "own:level:count3d", at) == [90 + 10]
+        state.history.save(pipeline.window, at + 2 * MINUTE)
+        (kept,) = state.history.reader.select(parse("own:level").selectors[0].matchers, START - 1, at)
+        assert len(kept.samples[0]) == 90 + 10

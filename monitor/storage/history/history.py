@@ -82,6 +82,10 @@ class History:
         except StateError:
             return 0, 0, 0
 
+    def kept_until(self, now: Instant) -> Instant:
+        """Return up to when everything is on the disk that there was; `now` where nothing is kept."""
+        return now if self._mark is None or not self.keep.retention else self._mark
+
     def save(self, window: Window, now: Instant) -> None:
         """Append what has come to its minute's end, and do one piece of the work that there is to do."""
         if not self.keep.retention:
