@@ -79,6 +79,8 @@ class HistoryFile:
         self._lock = threading.Lock()
         with translated(self.path):
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            # A damaged text must cost its own row, not all that are read with it.
+            self._connection.text_factory = lambda text: text.decode(errors="replace")
             for setting, value in _SETTINGS:
                 self._connection.execute(f"PRAGMA {setting}={value}")
 
@@ -139,7 +141,8 @@ class HistoryFile:
         with transaction(self._connection, self._lock, self.path) as run:
             run.executemany(
                 "INSERT INTO history_series VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, counter = excluded.counter",
+                " ON CONFLICT (id) DO UPDATE"
+                " SET owner = excluded.owner, counter = excluded.counter, seen = MAX(seen, excluded.seen)",
                 [(one.id, one.name, one.labels, one.owner, one.counter, one.seen) for one in series],
             )
             run.execute("INSERT INTO history_head VALUES (?, ?, ?, ?)", (row.number, row.start, row.end, row.body))

@@ -63,7 +63,7 @@ class Filler:
 
     def _sort(self, at_work: AbstractSet[Hashable]) -> None:
         for row, labels in self._reader.series(()):
-            owner = hashable(json.loads(row.owner))
+            owner = _owner(row)
             if owner in at_work:
                 self._left[owner].append((row, labels))
 
@@ -86,6 +86,13 @@ class Filler:
 
     def _reach(self, name: str) -> Duration:
         return max(self._window.retention, self._window.longer.get(name, 0))
+
+
+def _owner(row: SeriesRow) -> Hashable:
+    try:
+        return hashable(json.loads(row.owner))
+    except (ValueError, KeyError, TypeError):
+        return None  # what stands there is damaged: nobody's
 
 
 def _by_reach(series: Iterable[_Series], reach: Callable[[str], Duration]) -> dict[Duration, list[_Series]]:

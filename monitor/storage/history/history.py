@@ -5,7 +5,7 @@ import logging
 import threading
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -59,14 +59,18 @@ class History:
         self._lock = threading.Lock()
         self._reader = Reader(self._file, counts.damaged)
         self._ids: dict[Labels, int] = {}
-        self._mark, self._last_id, self._last_number = self._stand()
+        self._mark: Instant | None = None
+        self._last_id, self._last_number = 0, 0
         # Rows of the head from this one on were written in this life.
-        self._own_from = self._last_number + 1
+        self._own_from = 1
         self._folded: Instant = 0
         self._days_folded: Instant = 0
         self._begun: Instant | None = None
         self._expiring = False
         self._silent = False
+        # Nothing is written before it is known what is there: ids would come a second time.
+        self._recalled = False
+        self._try(self._recall)
 
     @property
     def reader(self) -> Reader:
@@ -91,18 +95,7 @@ class History:
         if not self.keep.retention:
             return
         with self._lock:
-            try:
-                self._append(window, slot_at_or_before(now - SETTLED, RESOLUTION))
-                self._tidy()
-            except DamagedStateError as err:
-                self._begin_anew(err)
-            except StateError as err:
-                self._counts.failed()
-                if not self._silent:
-                    log.error("history not written", extra={"reason": str(err)})
-                self._silent = True
-            else:
-                self._silent = False
+            self._try(lambda: self._save(window, now))
 
     def shift(self, by: Duration) -> None:
         """
@@ -113,26 +106,39 @@ class History:
         self.since += by
         self.begun += by
         with self._lock:
-            try:
-                self._file.shift_head(self._own_from, by)
-            except StateError as err:
-                self._counts.failed()
-                log.error("history not moved with the clock", extra={"reason": str(err)})
+            if self._recalled:
+                self._try(lambda: self._file.shift_head(self._own_from, by))
             if self._mark is not None:
                 self._mark += by
             self._folded = self._days_folded = 0
             self._begun = None
 
-    def _stand(self) -> tuple[Instant | None, int, int]:
-        """Return up to when there are samples, and the last id and number."""
+    def _try(self, step: Callable[[], None]) -> None:
+        """Do what needs the disk; it is counted when that fails, and told when it begins to fail."""
         try:
-            return (self._file.newest(), *self._file.last_ids())
+            step()
         except DamagedStateError as err:
             self._begin_anew(err)
         except StateError as err:
             self._counts.failed()
-            log.error("history not read", extra={"reason": str(err)})
-        return None, 0, 0
+            if not self._silent:
+                log.error("the history cannot be read or written", extra={"reason": str(err)})
+            self._silent = True
+        else:
+            self._silent = False
+
+    def _save(self, window: Window, now: Instant) -> None:
+        if not self._recalled:
+            self._recall()
+        self._append(window, slot_at_or_before(now - SETTLED, RESOLUTION))
+        self._tidy()
+
+    def _recall(self) -> None:
+        """Learn up to when there are samples, and which ids are in use. Raises StateError."""
+        self._mark = self._file.newest()
+        self._last_id, self._last_number = self._file.last_ids()
+        self._own_from = self._last_number + 1
+        self._recalled = True
 
     def _begin_anew(self, err: StateError) -> None:
         """Not only a chunk but the tables are damaged; whatever becomes of them, alerts go on."""
@@ -144,7 +150,8 @@ class History:
             self._counts.failed()
             log.error("history not written", extra={"reason": str(another)})
         self._ids = {}
-        self._mark, self._last_id, self._last_number = None, 0, 0
+        self._recalled = False
+        self._mark = None
 
     def _append(self, window: Window, until: Instant) -> None:
         after = self._mark
@@ -152,6 +159,9 @@ class History:
             after = until - _AGAIN if after is not None else -(2**62)
         if until <= after:
             return
+        if until - after > HOUR:
+            # Of series that were away for long it must be written down anew that they were seen.
+            self._ids = {}
         found = _collected(window, self.keep, after, until)
         if found:
             row, series, ids = self._row(window, found, until)

@@ -34,11 +34,13 @@ class Stored:
 
 
 class Reader:
-    """Reads the file; any thread may. `damaged` hears of each chunk that cannot be read: it is set aside."""
+    """Reads the file; any thread may. `damaged` hears of what cannot be: a chunk is set aside, a series left out."""
 
     def __init__(self, file: HistoryFile, damaged: Callable[[], None]) -> None:
         self._file = file
         self._damaged = damaged
+        # The series whose labels cannot be read.
+        self._unknown: set[int] = set()
 
     def select(
         self,
@@ -109,9 +111,19 @@ class Reader:
     def series(self, matchers: Sequence[Matcher]) -> Iterator[tuple[SeriesRow, Labels]]:
         """Yield all series that satisfy all matchers. Raises StateError."""
         for row in self._file.series(name_in(matchers)):
-            labels = Labels((name, value) for name, value in json.loads(row.labels))
+            try:
+                labels = Labels((str(name), str(value)) for name, value in json.loads(row.labels))
+            except (ValueError, TypeError):
+                self._nameless(row)
+                continue
             if all(matcher.accepts(labels) for matcher in matchers):
                 yield row, labels
+
+    def _nameless(self, row: SeriesRow) -> None:
+        # It stays, so that nothing else comes under its id before its chunks are too old.
+        if row.id not in self._unknown:
+            self._unknown.add(row.id)
+            self._damaged()
 
     def opened(self, row: HeadRow, series: Container[int] | None = None) -> dict[int, Samples]:
         """Return the samples of a row of the head; none if it is damaged, and then it is set aside."""

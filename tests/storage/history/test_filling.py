@@ -1,9 +1,13 @@
 """The window after a restart: what the history knows, in the blocks of those who wrote it."""
 
+import sqlite3
 from pathlib import Path
+
+import pytest
 
 from monitor.model.instant import HOUR, MINUTE, SECOND, Instant
 from monitor.promql import Engine, Vector, parse
+from monitor.storage.db import FILE_NAME
 from monitor.storage.history.filling import Filler
 from monitor.storage.window import Window
 from tests.storage.history.keeping import ALL, NAME, START, Keeper, minutes, series
@@ -77,3 +81,15 @@ def test_who_is_not_at_work_any_more_is_not_filled_and_a_file_that_cannot_be_rea
     assert filled(keeper, START + MINUTE).size() == (0, 0)
     keeper.history.close()
     assert filled(keeper, START + MINUTE).size() == (0, 0)
+
+
+@pytest.mark.parametrize("owner", ["", "[", '{"other": 1}', '{"labels": 1}', "17"])
+def test_of_a_damaged_owner_nothing_is_filled_and_of_the_others_all(tmp_path: Path, owner: str) -> None:
+    keeper = Keeper(tmp_path)
+    keeper.write(START, {"a": 1.0, "b": 2.0})
+    keeper.save(START)
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    connection.execute("UPDATE history_series SET owner = ? WHERE id = 1", (owner,))
+    connection.commit()
+    connection.close()
+    assert filled(keeper, START + MINUTE).size() == (1, 1)

@@ -7,6 +7,7 @@ import tempfile
 from array import array
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from monitor.model.instant import DAY, HOUR, MINUTE, Instant
 from monitor.model.sample import STALE
 from monitor.storage.db import FILE_NAME
 from monitor.storage.history.keep import Keep
-from tests.storage.history.keeping import ALL, START, Keeper, bits, minutes
+from tests.storage.history.keeping import ALL, START, Keeper, bits, minutes, series
 
 # Ordinary NaN, one with a payload of its own, both infinities and both zeros.
 ODD = (math.nan, struct.unpack("<d", struct.pack("<Q", 0x7FF8_0000_0000_0BAD))[0], math.inf, -math.inf, -0.0, 0.0)
@@ -133,6 +134,27 @@ def test_a_damaged_chunk_is_set_aside_and_counted_and_the_others_are_read(tmp_pa
     assert keeper.counted.damages == 2
 
 
+@pytest.mark.parametrize("labels", ["", "[", "17", '[["__name__"]]', "[1, 2]", b'[["__name__", "kept"], ["k", "\xff'])
+def test_a_series_whose_labels_are_damaged_is_left_out_and_counted_once(tmp_path: Path, labels: str | bytes) -> None:
+    keeper = Keeper(tmp_path)
+    for at in minutes(3):
+        keeper.write(at, {"a": 1.0, "b": 2.0})
+        keeper.save(at)
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    connection.execute("UPDATE history_series SET labels = CAST(? AS TEXT) WHERE id = 1", (labels,))
+    connection.commit()
+    connection.close()
+    keeper.restart()
+    for _ in range(2):
+        assert list(keeper.read()) == ["b"]
+        assert keeper.history.reader.labels(ALL, START - 1, START + HOUR) == [series("b")]
+    assert keeper.counted.damages == 1
+    keeper.write(START + 3 * MINUTE, {"a": 3.0, "b": 3.0})
+    keeper.save(START + 3 * MINUTE)
+    assert keeper.read()["a"] == bits([START + 3 * MINUTE], [3.0])
+    assert keeper.counted.failures == 0
+
+
 def test_damaged_tables_cost_the_history_and_nothing_else(tmp_path: Path) -> None:
     keeper = Keeper(tmp_path)
     keeper.write(START, {"a": 1.0})
@@ -177,6 +199,40 @@ def test_series_beyond_the_limit_are_left_out_and_counted(tmp_path: Path) -> Non
     assert len(keeper.read()["always"]) == 5
     # Three that came later, and of two of them the end.
     assert keeper.counted.left_out == 5
+
+
+def test_a_file_that_cannot_be_read_at_the_start_is_gone_on_with_when_it_can(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path)
+    keeper.write(START, {"a": 1.0, "b": 2.0})
+    keeper.save(START)
+    keeper.history.close()
+    connection = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    connection.execute("ALTER TABLE history_head RENAME TO elsewhere")
+    again = Keeper(tmp_path)
+    again.write(START + MINUTE, {"new": 3.0})
+    again.save(START + MINUTE)
+    assert again.counted.failures == 2
+    connection.execute("ALTER TABLE elsewhere RENAME TO history_head")
+    connection.close()
+    again.write(START + 2 * MINUTE, {"a": 4.0})
+    again.save(START + 2 * MINUTE)
+    assert again.read() == {
+        "a": bits([START, START + 2 * MINUTE], [1.0, 4.0]),
+        "b": bits([START], [2.0]),
+        "new": bits([START + MINUTE, START + 2 * MINUTE], [3.0, STALE]),
+    }
+
+
+def test_a_series_that_comes_back_when_all_that_was_known_of_it_is_deleted_is_kept(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path)
+    for at in minutes(120):
+        keeper.write(at, {"a": 1.0, "always": 1.0})
+        keeper.save(at)
+    back = START + 40 * DAY + 5 * MINUTE
+    for at in minutes(90, back):
+        keeper.write(at, {"a": 2.0})
+        keeper.save(at)
+    assert [at for at, _ in keeper.read(after=back - 1)["a"]] == list(minutes(90, back))
 
 
 def test_two_writers_of_a_series_are_one_series(tmp_path: Path) -> None:
