@@ -1,9 +1,10 @@
 """What a step of the pipeline has changed goes into the state file before anybody is told; at a start it comes back."""
 
+import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from monitor.codec import (
     active_of,
@@ -14,15 +15,20 @@ from monitor.codec import (
     entry_text,
     incident_of,
     incident_text,
+    labels_of,
     labels_text,
+    received_of,
+    received_text,
     silence_of,
     silence_text,
 )
 from monitor.dispatch.dispatcher import LOG_RETENTION, Delivery, Flush
 from monitor.dispatch.nflog import Entry, LogKey
+from monitor.dispatch.received import Received
 from monitor.dispatch.silence import Silence
 from monitor.model.instant import DAY, Duration, Instant
 from monitor.notify.letter import DeadLetter
+from monitor.notify.slack.handled import Handled
 from monitor.notify.slack.incident import Incident, Key
 from monitor.rules.manager import AlertKey, Kept
 from monitor.storage.db import (
@@ -31,11 +37,15 @@ from monitor.storage.db import (
     Changes,
     Database,
     DeadRow,
+    HandledRow,
     IncidentRow,
     LetterRow,
     LogRow,
+    Over,
+    ReceivedRow,
     StateError,
 )
+from monitor.storage.history.keep import RETENTION
 from monitor.storage.thinning import thinned
 
 log = logging.getLogger(__name__)
@@ -67,6 +77,8 @@ class Journal:
         self._unwritten: list[Changes] = []
         self._lock = threading.Lock()
         self._silent = False
+        # How long it is known who acknowledged what: as long as the history.
+        self.retention: Duration = RETENTION
 
     def commit(self, changed: Sequence[Kept], gone: Sequence[AlertKey], flush: Flush, evaluated: Instant = 0) -> None:
         """Keep what a step came to, all of it or nothing."""
@@ -116,7 +128,25 @@ class Journal:
     def keep_incidents(self, incidents: Sequence[Incident], forgotten: Sequence[Key]) -> None:
         """Keep incidents as they are now, and forget others."""
         rows = tuple(IncidentRow(*incident.key, incident_text(incident)) for incident in incidents)
-        self._write(Changes(incidents=rows, closed=tuple(forgotten)))
+        self._write(
+            Changes(
+                incidents=rows,
+                closed=tuple(forgotten),
+                handled=tuple(row for incident in incidents for row in _handled_rows(incident)),
+                over=tuple(
+                    Over(incident.integration, incident.id, incident.resolved_at)
+                    for incident in incidents
+                    if incident.resolved_at is not None
+                ),
+                handled_since=max((one.alarmed_at - self.retention for one in incidents), default=0),
+            )
+        )
+
+    def receive(self, group: Received, deliveries: Sequence[Delivery]) -> bool:
+        """Keep a group of an Alertmanager and what is told of it; returns whether the file holds it by now."""
+        row = ReceivedRow(*group.key, received_text(group), over=group.is_over)
+        self._write(Changes(letters=tuple(_letter_row(delivery) for delivery in deliveries), received=(row,)))
+        return self.is_written
 
     @property
     def is_written(self) -> bool:
@@ -158,6 +188,14 @@ class Journal:
         for row in self._database.incidents():
             yield incident_of(row.integration, row.body)
 
+    def handled(self, after: Instant, until: Instant) -> list[Handled]:
+        """Return what incidents told of and fired some time in between, the oldest first. Raises StateError."""
+        return [_handled_of(row) for row in self._database.handled(after, until)]
+
+    def received(self) -> Iterator[Received]:
+        for row in self._database.received():
+            yield received_of(row.receiver, row.group_key, row.body)
+
     def evaluated(self) -> Instant | None:
         return self._database.evaluated()
 
@@ -198,3 +236,23 @@ def _alert_row(kept: Kept) -> AlertRow:
 
 def _letter_row(delivery: Delivery) -> LetterRow:
     return LetterRow(delivery.notification.id, delivery.integration, delivery_text(delivery))
+
+
+def _handled_rows(incident: Incident) -> Iterator[HandledRow]:
+    """Yield the alerts that an incident tells of, as they stand."""
+    for alert in incident.told.alerts:
+        yield HandledRow(
+            incident.integration,
+            incident.id,
+            incident.episodes,
+            labels_text(alert.labels),
+            alert.starts_at,
+            alert.ends_at,
+            incident.alarmed_at,
+            incident.acked_at,
+            incident.acked_by,
+        )
+
+
+def _handled_of(row: HandledRow) -> Handled:
+    return Handled(**(asdict(row) | {"labels": labels_of(json.loads(row.labels))}))

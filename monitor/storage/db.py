@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ _SETTINGS = (
     ("wal_autocheckpoint", 256),
     ("journal_size_limit", 256 << 10),
 )
+_FORGOTTEN_AT_ONCE = 20
 
 
 class StateError(Exception):
@@ -109,12 +110,55 @@ class IncidentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class HandledRow:
+    """
+    An alert of an incident, and when somebody acknowledged it; `ends_at` None while it fires.
+
+    `episode` counts how often the incident began, `told_at` is when this one did.
+    """
+
+    integration: str
+    incident: str
+    episode: int
+    labels: str
+    starts_at: Instant
+    ends_at: Instant | None
+    told_at: Instant
+    acked_at: Instant | None
+    acked_by: str
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        return (self.integration, self.incident, self.episode, self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """An incident is over: what is not known to have ended of its alerts ended with it."""
+
+    integration: str
+    incident: str
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedRow:
+    """A group of an Alertmanager that was heard of, for a receiver; `over`: nothing of it is kept any more."""
+
+    receiver: str
+    group_key: str
+    body: str
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """
     What one step has changed. `evaluated` is the time of one of the pipeline, 0 when nothing was evaluated.
 
     `silences` are pairs of an id and a body, `forgotten` ids of silences; `closed` are integrations and group keys of
-    incidents that are forgotten; `dead` wait no longer, `raised` are ids of dead ones that wait again.
+    incidents that are forgotten; `dead` wait no longer, `raised` are ids of dead ones that wait again. Of what was
+    `handled` some is forgotten that began before `handled_since`.
     """
 
     alerts: tuple[AlertRow, ...] = ()
@@ -129,13 +173,18 @@ class Changes:
     astray: tuple[AstrayRow, ...] = ()
     dead: tuple[DeadRow, ...] = ()
     raised: tuple[str, ...] = ()
+    received: tuple[ReceivedRow, ...] = ()
+    handled: tuple[HandledRow, ...] = ()
+    over: tuple[Over, ...] = ()
+    handled_since: Instant = 0
     evaluated: Instant = 0
 
     @property
     def matter(self) -> bool:
         """Whether there is more to it than the time."""
         told = (self.log, self.letters, self.settled, self.incidents, self.closed, self.astray, self.dead, self.raised)
-        return any((self.alerts, self.gone, *told, self.silences, self.forgotten))
+        handled = (self.handled, self.over)
+        return any((self.alerts, self.gone, *told, self.silences, self.forgotten, *handled, self.received))
 
 
 class Database:
@@ -212,13 +261,24 @@ class Database:
     def incidents(self) -> list[IncidentRow]:
         return [IncidentRow(*row) for row in self._read("SELECT integration, group_key, body FROM incident")]
 
+    def handled(self, after: Instant, until: Instant) -> list[HandledRow]:
+        """Return what fired some time in between, the oldest first."""
+        query = (
+            "SELECT integration, incident, episode, labels, starts_at, ends_at, told_at, acked_at, acked_by "
+            "FROM handled WHERE starts_at <= ? AND (ends_at IS NULL OR ends_at >= ?) ORDER BY starts_at, labels"
+        )
+        return [HandledRow(*row) for row in self._read(query, (until, after))]
+
+    def received(self) -> list[ReceivedRow]:
+        return [ReceivedRow(*row) for row in self._read("SELECT receiver, group_key, body FROM received")]
+
     def close(self) -> None:
         with translated(self.path), self._lock:
             self._connection.close()
 
-    def _read(self, query: str) -> list[tuple[Any, ...]]:
+    def _read(self, query: str, values: tuple[Instant, ...] = ()) -> list[tuple[Any, ...]]:
         with translated(self.path), self._lock:
-            return self._connection.execute(query).fetchall()
+            return self._connection.execute(query, values).fetchall()
 
     def _check(self) -> None:
         # Not the history: it is large, its chunks have checksums, and alerts do not depend on it.
@@ -289,8 +349,34 @@ def _write(run: sqlite3.Connection, changes: Changes) -> None:
         [(row.integration, row.group_key, row.body) for row in changes.incidents],
     )
     run.executemany("DELETE FROM incident WHERE integration = ? AND group_key = ?", changes.closed)
+    run.executemany(
+        "INSERT OR REPLACE INTO received VALUES (?, ?, ?)",
+        [(row.receiver, row.group_key, row.body) for row in changes.received if not row.over],
+    )
+    run.executemany(
+        "DELETE FROM received WHERE receiver = ? AND group_key = ?",
+        [(row.receiver, row.group_key) for row in changes.received if row.over],
+    )
+    _write_handled(run, changes)
     if changes.evaluated:
         run.execute("INSERT OR REPLACE INTO mark VALUES ('evaluated', ?)", (changes.evaluated,))
+
+
+def _write_handled(run: sqlite3.Connection, changes: Changes) -> None:
+    run.executemany(
+        "INSERT OR REPLACE INTO handled VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [astuple(row) for row in changes.handled]
+    )
+    run.executemany(
+        "UPDATE handled SET ends_at = ? WHERE integration = ? AND incident = ? AND ends_at IS NULL",
+        [(over.at, over.integration, over.incident) for over in changes.over],
+    )
+    if changes.handled_since:
+        # Some at a time: a clock that is a year ahead must not cost everything.
+        query = "SELECT integration, incident, episode, labels FROM handled WHERE starts_at < ? LIMIT ?"
+        run.executemany(
+            "DELETE FROM handled WHERE integration = ? AND incident = ? AND episode = ? AND labels = ?",
+            run.execute(query, (changes.handled_since, _FORGOTTEN_AT_ONCE)).fetchall(),
+        )
 
 
 def _write_failures(run: sqlite3.Connection, changes: Changes) -> None:

@@ -76,4 +76,23 @@ HISTORY: Step = (
     """,
 )
 
-MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES, _INCIDENTS, _FALLBACK, HISTORY)
+# Of each alert that an incident told of, for the report: an incident itself is forgotten within days.
+_HANDLED: Step = (
+    """
+    CREATE TABLE handled (
+        integration TEXT NOT NULL, incident TEXT NOT NULL, episode INTEGER NOT NULL, labels TEXT NOT NULL,
+        starts_at INTEGER NOT NULL, ends_at INTEGER, told_at INTEGER NOT NULL, acked_at INTEGER, acked_by TEXT NOT NULL,
+        PRIMARY KEY (integration, incident, episode, labels)
+    ) WITHOUT ROWID
+    """,
+)
+
+_RECEIVED: Step = (
+    """
+    CREATE TABLE received (
+        receiver TEXT NOT NULL, group_key TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (receiver, group_key)
+    ) WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[Step, ...] = (_FIRST, _SILENCES, _INCIDENTS, _FALLBACK, HISTORY, _HANDLED, _RECEIVED)

@@ -35,6 +35,9 @@ class _Later:
             forgotten=self._new("silence", ((key, key) for key in step.forgotten)),
             silences=self._new("silence", ((row[0], row) for row in step.silences)),
             closed=self._new("incident", ((key, key) for key in step.closed)),
+            over=self._new("over", ((over, over) for over in step.over)),
+            handled=self._new("handled", ((row.key, row) for row in step.handled)),
+            received=self._new("received", (((row.receiver, row.group_key), row) for row in step.received)),
             incidents=self._new("incident", (((row.integration, row.group_key), row) for row in step.incidents)),
         )
 

@@ -6,7 +6,18 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.storage.db import AlertRow, AstrayRow, Changes, Database, DeadRow, IncidentRow, LetterRow, LogRow
+from monitor.storage.db import (
+    AlertRow,
+    AstrayRow,
+    Changes,
+    Database,
+    DeadRow,
+    HandledRow,
+    IncidentRow,
+    LetterRow,
+    LogRow,
+    Over,
+)
 from monitor.storage.thinning import thinned
 
 few = st.sampled_from("ab")
@@ -32,6 +43,22 @@ steps = st.lists(
         astray=some(st.builds(AstrayRow, few, few, few, st.integers(0, 9), st.booleans())),
         dead=some(st.builds(DeadRow, few, few, bodies, st.integers(0, 3), bodies, st.integers(0, 9))),
         raised=some(few),
+        handled=some(
+            st.builds(
+                HandledRow,
+                few,
+                few,
+                st.just(1),
+                few,
+                st.just(1),
+                st.sampled_from((None, 3)),
+                st.just(1),
+                st.none(),
+                few,
+            )
+        ),
+        # It does not end twice.
+        over=some(st.builds(Over, few, few, st.just(5))),
     ),
     max_size=8,
 )
@@ -49,6 +76,7 @@ def written(given: list[Changes]) -> tuple[object, ...]:
             sorted(database.incidents(), key=str),
             sorted(database.astray()),
             database.dead_letters(),
+            sorted(database.handled(0, 9), key=str),
         )
         database.close()
     return found
