@@ -4,13 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format bench conformance crash soak incidents pictures clean
+.PHONY: demo test lint format bench conformance crash soak incidents pictures deploy-check image-check clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check "pip>=25.1"
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group dev
 	touch $(READY)
+
+# Validators of deploy/, pinned, apart from the project's own packages.
+TOOLS := .deploy-tools
+$(TOOLS)/.ready: .ci/deploy-tools.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement .ci/deploy-tools.txt
+	touch $(TOOLS)/.ready
 
 demo: $(READY)           ## a simulated vLLM lives through an incident; the alerts print here
 	$(BIN)/vllm-monitor demo
@@ -48,5 +55,11 @@ incidents: $(READY)     ## everything that is known to go wrong, and healthy day
 pictures: $(READY)       ## docs/demo.svg, from the demo itself; docs/images, from the Slack messages, by Chromium
 	$(BIN)/python -m docs.pictures
 
+deploy-check: $(READY) $(TOOLS)/.ready  ## everything in deploy/, by the validators of those it is meant for
+	CI=true $(BIN)/pytest --quiet tests/deploy tests/test_supervisor.py
+
+image-check:            ## builds the image with buildah on a base from debootstrap, and runs it; takes root and Debian
+	.ci/image-check
+
 clean:
-	rm -rf $(VENV) .engines .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TOOLS) .image .engines .mypy_cache .pytest_cache .ruff_cache .hypothesis
