@@ -29,6 +29,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     # A probe goes the way of a scrape: the same deadlines, certificates and keys.
     "probe": EARLY | {"scrape", "vllm"},
     "promql": EARLY,
+    # Answers expressions as the engine does, by way of the same guarded requests as a scrape.
+    "remote": MIDDLE,
+    "upstream": MIDDLE | {"rules", "dispatch", "remote", "upstreammetrics", "ownseries"},
+    "upstreammetrics": set(),
     # Stricter than the order of the parts: rules are handed a query and an appender.
     "rules": GROUND | {"template"},
     "sight": {"model", "promql", "rules", "vllm"},
@@ -68,6 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "arrival": GROUND,
     "clockwatch": GROUND,
     "buttonmetrics": set(),
+    "inbox": GROUND | {"config", "dispatch", "notify"},
     "interaction": GROUND | {"config", "dispatch", "notify", "journal", "buttonmetrics"},
     "supervisor": GROUND,
     "stalled": {"model", "dispatch", "notify", "ownseries"},

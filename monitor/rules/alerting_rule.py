@@ -9,7 +9,7 @@ from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import ALERT_NAME, METRIC_NAME, Labels
 from monitor.rules.alerting import ActiveAlert, AlertState, Found, absent, seen
 from monitor.rules.context import Context, Vector
-from monitor.rules.errors import RuleError
+from monitor.rules.errors import PartialAnswerError, RuleError, UnansweredError
 from monitor.rules.restore import restored
 from monitor.rules.spec import AlertingRule, overlay
 from monitor.template import Template, TemplateData, parse
@@ -21,6 +21,8 @@ ALERTS_FOR_STATE = "ALERTS_FOR_STATE"
 ALERT_STATE = "alertstate"
 # How long an alert that is not found proves nothing after a time without samples: the longest rate of the rules.
 BLIND: Duration = 5 * MINUTE
+# What is longer is no slow evaluation: the machine slept, the process was stopped, or nobody answered.
+LONGEST_PAUSE: Duration = MINUTE
 
 
 class AlertingRuleRun:
@@ -28,7 +30,8 @@ class AlertingRuleRun:
     One alerting rule and its alerts; the specification never changes, the alerts do.
 
     `trust_absence_from`: before that instant an alert that is not found stays as it is. After a restart the window may
-    be too short for the expression, which then finds nothing although nothing is well.
+    be too short for the expression, which then finds nothing although nothing is well. `doubt` is what was missing from
+    the data at the last evaluation, "" when nothing was; `unanswered_since` is since when nobody answers.
 
     reference: Prometheus 3, rules/alerting.go (Eval).
     """
@@ -37,6 +40,8 @@ class AlertingRuleRun:
         self.spec = spec
         self.active: dict[Labels, ActiveAlert] = {}
         self.trust_absence_from: Instant = 0
+        self.doubt = ""
+        self.unanswered_since: Instant | None = None
         self._limit = limit
         self._labels = _templates(spec.labels, spec.name)
         self._annotations = _templates(spec.annotations, spec.name)
@@ -47,7 +52,7 @@ class AlertingRuleRun:
 
         Raises RuleError; then no alert has moved, but for one that exceeds the group's limit: that clears them all.
         """
-        found = self._found(context, context.query(self.spec.expr, query_at), at)
+        found = self._found(context, self._asked(context, at, query_at), at)
         after = self._advance(found, at)
         active = [alert for alert in after.values() if alert.state is not AlertState.INACTIVE]
         if 0 < self._limit < len(active):
@@ -81,10 +86,12 @@ class AlertingRuleRun:
         """The clock was set by so much: the alerts move along."""
         self.active = {labels: alert.shifted(by) for labels, alert in self.active.items()}
         self.trust_absence_from += by
+        if self.unanswered_since is not None:
+            self.unanswered_since += by
 
     def bridge(self, unseen: Duration, now: Instant) -> None:
         """
-        Nothing was evaluated for so long (the machine slept): what nobody saw does not count towards `for`.
+        Nothing was evaluated for so long (the machine slept, say): what nobody saw does not count towards `for`.
 
         Prometheus counts it, and fires for a condition that it saw for a moment before and after.
         """
@@ -94,6 +101,23 @@ class AlertingRuleRun:
         }
         # The windows are empty now, so that most expressions find nothing although nothing is well.
         self.trust_absence_from = max(self.trust_absence_from, now + BLIND)
+
+    def _asked(self, context: Context, at: Instant, query_at: Instant) -> Vector:
+        """Return what the expression finds. Raises RuleError."""
+        self.doubt = ""
+        try:
+            vector = context.query(self.spec.expr, query_at)
+        except UnansweredError:
+            if self.unanswered_since is None:
+                self.unanswered_since = at
+            raise
+        except PartialAnswerError as err:
+            # What is not found may stand in what is missing: it proves nothing.
+            self.doubt, vector = str(err), err.found
+        since, self.unanswered_since = self.unanswered_since, None
+        if since is not None and at - since > LONGEST_PAUSE:
+            self.bridge(at - since, at)
+        return vector
 
     @property
     def state(self) -> AlertState:
@@ -148,7 +172,7 @@ class AlertingRuleRun:
         ]
 
     def _absent(self, old: ActiveAlert, at: Instant) -> ActiveAlert | None:
-        if at < self.trust_absence_from and old.state is not AlertState.INACTIVE:
+        if (self.doubt or at < self.trust_absence_from) and old.state is not AlertState.INACTIVE:
             return old
         return absent(old, self.spec.keep_firing_for, at)
 

@@ -14,8 +14,22 @@ class Query(Protocol):
     """Evaluates an expression at an instant: the embedded engine, or a real Prometheus."""
 
     def __call__(self, expr: str, at: Instant) -> Vector:
-        """Return an instant vector; a scalar result is one element without labels. Raises RuleError."""
+        """
+        Return an instant vector; a scalar result is one element without labels.
+
+        Raises RuleError; UnansweredError and PartialAnswerError where it is not the expression's fault.
+        """
         ...
+
+
+class Ahead(Protocol):
+    """Is told before an evaluation what will be asked in it, so that answers may be fetched side by side."""
+
+    def __call__(self, questions: Sequence[tuple[str, Instant]]) -> None: ...
+
+
+def not_ahead(questions: Sequence[tuple[str, Instant]]) -> None:
+    """Every question is answered when it is asked."""
 
 
 class Appender(Protocol):
@@ -38,3 +52,4 @@ class Context:
     appender: Appender
     external_labels: Labels = EMPTY
     external_url: str = ""
+    ahead: Ahead = not_ahead

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from monitor.model.alert import Alert
-from monitor.model.instant import MINUTE, Duration, Instant
-from monitor.rules.alerting_rule import AlertingRuleRun
+from monitor.model.instant import Duration, Instant
+from monitor.rules.alerting_rule import LONGEST_PAUSE, AlertingRuleRun
 from monitor.rules.context import Context, Vector
 from monitor.rules.errors import RuleError
 from monitor.rules.recording_rule import RecordingRuleRun
@@ -17,8 +17,6 @@ from monitor.rules.spec import AlertingRule, Rule, RuleGroup
 log = logging.getLogger(__name__)
 
 RuleRun = AlertingRuleRun | RecordingRuleRun
-# What is longer is no slow evaluation: the machine slept, or the process was stopped.
-LONGEST_PAUSE: Duration = MINUTE
 
 # The kind, name and labels of a rule, and how many rules before it have the same.
 Owner = tuple[str, str, str, int]
@@ -90,7 +88,8 @@ class Group:
         Evaluate every rule at `at` and return the alerts that dispatch must hear of.
 
         A rule that fails keeps its alerts as they are, tells nobody of them, and does not stop the others. One whose
-        samples contradict what another rule has written is not well either, but its alerts count.
+        samples contradict what another rule has written is not well either, nor is one that saw a part of the data,
+        but their alerts count.
         """
         began = stopwatch()
         unseen = at - self.last_evaluation - self.interval
@@ -102,7 +101,8 @@ class Group:
             started = stopwatch()
             samples, error = self._evaluate_rule(rule, context, at)
             if samples is not None:
-                error = _write(context, self.owners[number], at - self.query_offset, samples)
+                doubt = rule.doubt if isinstance(rule, AlertingRuleRun) else ""
+                error = _write(context, self.owners[number], at - self.query_offset, samples) or doubt
             health = Health.ERR if error else Health.OK
             self.verdicts[number] = Verdict(health, error, at, stopwatch() - started)
             if samples is not None and isinstance(rule, AlertingRuleRun):

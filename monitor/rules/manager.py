@@ -64,12 +64,9 @@ class Manager:
 
     def evaluate(self, slot: Instant, interval: Duration | None = None) -> list[Alert]:
         """Evaluate the groups of `interval` (None: all) at `slot`; return the alerts that dispatch must hear of."""
-        alerts = [
-            alert
-            for group in self.groups
-            if interval in (None, group.interval)
-            for alert in group.evaluate(self.context, slot, self._stopwatch)
-        ]
+        due = [group for group in self.groups if interval in (None, group.interval)]
+        self.context.ahead([(rule.spec.expr, slot - group.query_offset) for group in due for rule in group.rules])
+        alerts = [alert for group in due for alert in group.evaluate(self.context, slot, self._stopwatch)]
         return alerts + self._told_as_over(slot)
 
     def changes(self) -> tuple[list[Kept], list[AlertKey]]:
@@ -114,6 +111,7 @@ class Manager:
         for before, rule in pairs:
             rule.active = dict(before.active)
             rule.trust_absence_from = before.trust_absence_from
+            rule.unanswered_since = before.unanswered_since
         self._kept = old._kept  # noqa: SLF001 - the same class
         self.left_behind = dict(old.left_behind)
         without = {id(rule) for _, rule in gone}

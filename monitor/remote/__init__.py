@@ -1,0 +1,1 @@
+"""A server that speaks the Prometheus HTTP API: Prometheus, Thanos, Mimir, VictoriaMetrics, or the daemon itself."""

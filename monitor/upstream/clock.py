@@ -1,0 +1,37 @@
+"""How far the clock of Prometheus is from ours, told by the dates of its answers."""
+
+from monitor.clock import Clock
+from monitor.model.instant import SECOND, Duration, Instant
+
+# A date is a whole second, and the answer was on its way for a while: less is no difference.
+TOLERANCE: Duration = 2 * SECOND
+_CUT_OFF: Duration = SECOND // 2
+# The middle one of so many: one slow answer is no difference either.
+_REMEMBERED = 9
+
+
+class ClockOffset:
+    """
+    Hears the dates. Any thread may call it.
+
+    Samples carry the time of Prometheus. Asked for a time that is minutes ahead of it, it finds nothing, and every
+    alert would end.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._seen: tuple[Duration, ...] = ()
+
+    def dated(self, at: Instant) -> None:
+        """An answer came that says it is `at`."""
+        self._seen = (*self._seen, at + _CUT_OFF - self._clock.now())[-_REMEMBERED:]
+
+    def offset(self) -> Duration:
+        """Return how far Prometheus is ahead of us, in milliseconds; 0 when that may be chance."""
+        seen = sorted(self._seen)
+        found = seen[len(seen) // 2] if seen else 0
+        return found if abs(found) >= TOLERANCE else 0
+
+    def forget(self) -> None:
+        """Our clock was set."""
+        self._seen = ()
