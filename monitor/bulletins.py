@@ -12,7 +12,7 @@ from monitor.notify.slack.pace import Pace
 from monitor.notify.slack.upload import Upload
 from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.webhook import SlackWebhook
-from monitor.report.report import Report
+from monitor.report.report import Fired, Report
 from monitor.report.texts import alert_row, heading, rows, title
 
 _MOST_ALERTS = 10
@@ -21,10 +21,7 @@ _MORE = "vllm-monitor report has everything"
 
 def bulletin_of(report: Report, zone: tzinfo) -> Bulletin:
     """Return what is posted of a report; of the same period it is the same bulletin."""
-    alerts = tuple(
-        (name, f"{severity}, {where}: fired {times}, {whole} in all, {longest} at most")
-        for name, severity, where, times, whole, longest in map(alert_row, report.alerts[:_MOST_ALERTS])
-    )
+    alerts = tuple((fired.alert.name, _told_of(fired)) for fired in report.alerts[:_MOST_ALERTS])
     left_out = len(report.alerts) - len(alerts)
     if left_out:
         alerts = (*alerts, (f"{left_out} more", _MORE))
@@ -34,6 +31,13 @@ def bulletin_of(report: Report, zone: tzinfo) -> Bulletin:
     return Bulletin(
         f"report-{report.period.start}-{report.period.end}", f"vLLM: {title(report, zone)}", (fired, *models), _MORE
     )
+
+
+def _told_of(fired: Fired) -> str:
+    _, severity, where, times, whole, longest, usual, answers = alert_row(fired)
+    over = f", half of them over within {usual}" if fired.times > 1 and fired.median_minutes is not None else ""
+    acknowledged = f"; acknowledged {answers}" if fired.answered is not None else ""
+    return f"{severity}, {where}: fired {times}, {whole} in all, {longest} at most{over}{acknowledged}"
 
 
 def boards_of(

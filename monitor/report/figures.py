@@ -5,8 +5,10 @@ from itertools import pairwise
 
 from monitor.model.instant import HOUR, MINUTE, Instant
 from monitor.report.distribution import Counts, percentile, share_above
-from monitor.report.gather import AlertKey, Gathered, Model, Track
+from monitor.report.gather import Gathered, Model, Track
 from monitor.report.growth import growth_of
+from monitor.report.handling import AlertKey, Answered, answered
+from monitor.report.period import Period
 from monitor.report.questions import Distribution, Question
 from monitor.report.report import (
     Cache,
@@ -42,8 +44,14 @@ _PERCENTILES = {
 def report_of(found: Gathered, limit: int = INPUT_LIMIT) -> Report:
     """Return the report of what was answered; `limit` is the longest prompt that is wanted, in tokens."""
     models = sorted({model for question in _SEEN_BY for model in found.tracks.get(question, ())})
-    alerts = sorted((_fired(key, track) for key, track in found.alerts.items() if track), key=_most_first)
-    return Report(found.period, tuple(_model(found, model, limit) for model in models), tuple(alerts))
+    start, end = found.period.start, found.period.end
+    answers = answered(found.handlings or (), start, end)
+    alerts = sorted(
+        (_fired(key, track, found.period, answers.get(key)) for key, track in found.alerts.items() if track),
+        key=_most_first,
+    )
+    reports = tuple(_model(found, model, limit) for model in models)
+    return Report(found.period, reports, tuple(alerts), knows_answers=found.handlings is not None)
 
 
 def quantile(values: Iterable[float], ratio: float) -> float | None:
@@ -172,13 +180,15 @@ def _last(track: Track) -> float | None:
     return track[max(track)] if track else None
 
 
-def _fired(key: AlertKey, track: Mapping[Instant, float]) -> Fired:
+def _fired(key: AlertKey, track: Mapping[Instant, float], period: Period, answers: Answered | None) -> Fired:
     runs = [1]
     for before, at in pairwise(sorted(track)):
         if at - before > MINUTE:
             runs.append(0)
         runs[-1] += 1
-    return Fired(key, len(runs), len(track), max(runs))
+    # How long those would have been that reach over an edge is not known.
+    whole = runs[min(track) == period.start + MINUTE : len(runs) - (max(track) == period.end)]
+    return Fired(key, len(runs), len(track), max(runs), quantile(whole, 0.5), answers)
 
 
 def _most_first(fired: Fired) -> tuple[int, AlertKey]:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from monitor.model.instant import DAY, MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import Labels
 from monitor.report.distribution import Counts
+from monitor.report.handling import AlertKey, Handling
 from monitor.report.period import LONGEST, WEEK, Period
 from monitor.report.questions import ALERTS, DAILY_PEAK, Distribution, Question
 
@@ -25,13 +26,6 @@ Track = Mapping[Instant, float]
 class Model(NamedTuple):
     job: str
     name: str
-
-
-class AlertKey(NamedTuple):
-    name: str
-    severity: str
-    job: str
-    model: str
 
 
 class Points(NamedTuple):
@@ -54,6 +48,7 @@ class Gathered:
     All that was answered.
 
     `daily` are the highest KV usages of the days that end at their instants. `distributions` are of the whole period.
+    `handlings` are None where nobody knows who acknowledged what, as in a Prometheus.
     """
 
     period: Period
@@ -61,6 +56,7 @@ class Gathered:
     alerts: Mapping[AlertKey, Track] = field(default_factory=dict)
     daily: Mapping[Model, Track] = field(default_factory=dict)
     distributions: Mapping[Distribution, Mapping[Model, Counts]] = field(default_factory=dict)
+    handlings: Sequence[Handling] | None = None
 
     @property
     def knows_anything(self) -> bool:
@@ -76,7 +72,7 @@ class Gathered:
 def gather(ask: Ask, period: Period) -> Gathered:
     """Ask everything about a period, and for the growth about the weeks before it."""
     tracks = {question: _by_model(_minutes(ask, question, period)) for question in Question}
-    alerts = {_alert(labels): track for labels, track in _minutes(ask, ALERTS, period).items()}
+    alerts = {AlertKey.of(labels): track for labels, track in _minutes(ask, ALERTS, period).items()}
     distributions = {one: _counts(ask, one, period) for one in Distribution}
     return Gathered(period, tracks, alerts, _by_model(_days(ask, period.end)), distributions)
 
@@ -118,7 +114,3 @@ def _add(found: dict[Labels, dict[Instant, float]], answer: Sequence[Points]) ->
 
 def _by_model(found: Mapping[Labels, Track]) -> dict[Model, Track]:
     return {Model(labels.value("job"), labels.value("model_name")): track for labels, track in found.items() if track}
-
-
-def _alert(labels: Labels) -> AlertKey:
-    return AlertKey(*(labels.value(name) for name in ("alertname", "severity", "job", "model_name")))

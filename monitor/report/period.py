@@ -56,6 +56,11 @@ def instant_of(text: str, zone: tzinfo, before: datetime | None = None) -> Insta
     return (_moment(text, zone, before) - _EPOCH) // timedelta(milliseconds=1)
 
 
+def instant_at(text: str) -> Instant:
+    """Return the instant of an RFC 3339 text. Raises PeriodError."""
+    return instant_of(text, UTC)
+
+
 def period_of(text: str, zone: tzinfo) -> Period:
     """Return the period of `2026-11-01T10:00/11:00` or `2026-11-01T10:00/2026-11-02T11:00`. Raises PeriodError."""
     begin, slash, end = text.partition("/")

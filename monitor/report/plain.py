@@ -29,6 +29,8 @@ _NAMES = {
         "prompt_tokens": "prompt_tokens_per_second",
         "generated_tokens": "generated_tokens_per_second",
     },
+    "Answered": {"median_seconds": "to_acknowledge_median_seconds"},
+    "Fired": {"median_minutes": "to_resolve_median_minutes"},
     "ModelReport": {"latencies": "latency_seconds"},
     "Prompts": {
         "limit": "limit_tokens",

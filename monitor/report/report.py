@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from monitor.model.instant import Instant
-from monitor.report.gather import AlertKey, Model
+from monitor.report.gather import Model
 from monitor.report.growth import Growth
+from monitor.report.handling import AlertKey, Answered
 from monitor.report.period import Period
 
 
@@ -111,12 +112,19 @@ class ModelReport:
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """An alert that fired; minutes are those it was seen firing in, on any instance."""
+    """
+    An alert that fired; minutes are those it was seen firing in, on any instance.
+
+    `median_minutes` is how long it took to be over, of the times that began and ended in the period. `answered` is
+    None where it is not known.
+    """
 
     alert: AlertKey
     times: int
     minutes: int
     longest_minutes: int
+    median_minutes: float | None = None
+    answered: Answered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +132,5 @@ class Report:
     period: Period
     models: tuple[ModelReport, ...]
     alerts: tuple[Fired, ...]
+    # Whether anybody could tell who acknowledged what.
+    knows_answers: bool = False

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 
 from monitor.report.growth import FEWEST_WEEKS, Growth, Trend
+from monitor.report.handling import Answered
 from monitor.report.period import shown
 from monitor.report.report import Cache, Fired, Flow, Latency, ModelReport, Peak, Prompts, Queue, Report, Throughput
 from monitor.report.units import length, minutes, number, ratio, seconds, when
@@ -11,6 +12,8 @@ from monitor.report.units import length, minutes, number, ratio, seconds, when
 Row = tuple[str, str]
 _MARKS = (0.85, 0.95)
 _KINDS = ("TTFT", "inter-token", "e2e")
+_UNKNOWN = "-"
+_MINUTE = 60
 
 
 def title(report: Report, zone: tzinfo) -> str:
@@ -37,7 +40,7 @@ def rows(one: ModelReport, zone: tzinfo) -> Iterator[Row]:
 
 
 def alert_row(fired: Fired) -> tuple[str, ...]:
-    """Return alert, severity, where, how often, for how long in all, and at most at a time."""
+    """Return alert, severity, where, how often, for how long in all, at most and mostly, and who acknowledged it."""
     where = " ".join(part for part in (fired.alert.job, fired.alert.model) if part)
     return (
         fired.alert.name,
@@ -46,7 +49,29 @@ def alert_row(fired: Fired) -> tuple[str, ...]:
         "once" if fired.times == 1 else f"{fired.times} times",
         minutes(fired.minutes),
         minutes(fired.longest_minutes),
+        _UNKNOWN if fired.median_minutes is None else minutes(round(fired.median_minutes)),
+        _answered(fired.answered),
     )
+
+
+def unanswered(report: Report) -> str:
+    """Return what is to be said where nobody knows who acknowledged what, "" where somebody does."""
+    if report.knows_answers or not report.alerts:
+        return ""
+    return "who acknowledged them is known to the daemon alone, and not to this server"
+
+
+def _answered(answers: Answered | None) -> str:
+    if answers is None:
+        return _UNKNOWN
+    if not answers.acknowledged:
+        return f"0 of {answers.told}"
+    after = "" if answers.median_seconds is None else f", after {_after(answers.median_seconds)}"
+    return f"{answers.acknowledged} of {answers.told}{after}"
+
+
+def _after(seconds_: float) -> str:
+    return seconds(seconds_) if seconds_ < _MINUTE else minutes(round(seconds_ / _MINUTE))
 
 
 def _cache(cache: Cache, zone: tzinfo) -> Iterator[Row]:

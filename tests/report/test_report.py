@@ -1,5 +1,6 @@
 """From answers to numbers, and from numbers to what is printed."""
 
+from dataclasses import replace
 from datetime import UTC
 from io import StringIO
 from zoneinfo import ZoneInfo
@@ -9,18 +10,27 @@ from rich.console import Console
 
 from monitor.commands.report import print_comparison, print_report
 from monitor.model.instant import DAY, HOUR, MINUTE, Instant
+from monitor.model.labels import Labels
 from monitor.report.compare import lines
 from monitor.report.figures import quantile, report_of
-from monitor.report.gather import AlertKey, Gathered, Model, gather
+from monitor.report.gather import Gathered, Model, gather
 from monitor.report.growth import Growth, Trend, growth_of
+from monitor.report.handling import AlertKey, Answered, Handling, answered, handlings_of
 from monitor.report.period import Period, PeriodError, instant_of, period_of
 from monitor.report.plain import as_plain
 from monitor.report.questions import Question
 from tests.notify.golden import assert_golden
-from tests.report.weeks import MONDAY, RUSH, USUAL, WEEK, FakeServer, Value, always, level
+from tests.report.weeks import MODEL, MONDAY, RUSH, USUAL, WEEK, FakeServer, Value, always, level
 
 LLAMA = Model("vllm", "llama")
-REPORT = report_of(gather(FakeServer(), WEEK))
+OVERLOADED = Labels.of(alertname="VLLMOverloaded", severity="critical", instance="a:8000", **dict(MODEL))
+# Told in two channels, and acknowledged in one after six minutes; once more before the week began.
+HANDLED = [
+    Handling(OVERLOADED, RUSH.start),
+    Handling(OVERLOADED, RUSH.start, RUSH.start + 6 * MINUTE),
+    Handling(OVERLOADED, MONDAY - DAY, MONDAY),
+]
+REPORT = report_of(replace(gather(FakeServer(), WEEK), handlings=HANDLED))
 
 
 def printed(zone: str = "UTC") -> str:
@@ -92,7 +102,32 @@ def usage_of(track: dict[Instant, float]) -> dict[Model, dict[Instant, float]]:
 def test_an_alert_that_pauses_for_a_minute_has_fired_twice() -> None:
     seen = {RUSH.start + minute * MINUTE: 1.0 for minute in (1, 2, 3, 5)}
     (fired,) = report_of(Gathered(WEEK, {}, {AlertKey("A", "warning", "vllm", "llama"): seen})).alerts
-    assert (fired.times, fired.minutes, fired.longest_minutes) == (2, 4, 3)
+    assert (fired.times, fired.minutes, fired.longest_minutes, fired.median_minutes) == (2, 4, 3, 2)
+
+
+def test_how_long_an_alert_takes_that_reaches_over_an_edge_is_not_known() -> None:
+    first = {MONDAY + minute * MINUTE: 1.0 for minute in (1, 2)}
+    last = {WEEK.end - minute * MINUTE: 1.0 for minute in (0, 1, 2)}
+    for seen in (first, last, first | last):
+        (fired,) = report_of(Gathered(WEEK, {}, {AlertKey("A", "warning", "vllm", "llama"): seen})).alerts
+        assert fired.median_minutes is None
+
+
+def test_of_several_channels_the_quickest_answer_counts() -> None:
+    (found,) = answered(HANDLED, WEEK.start, WEEK.end).values()
+    assert found == Answered(1, 1, 360)
+
+
+def test_what_joined_an_incident_that_was_taken_already_waited_for_nobody() -> None:
+    joined = Handling(Labels.of(OVERLOADED, instance="b:8000"), RUSH.start + HOUR, RUSH.start + 6 * MINUTE)
+    ignored = Handling(Labels.of(OVERLOADED, instance="c:8000"), RUSH.start)
+    (found,) = answered([*HANDLED, joined, ignored], WEEK.start, WEEK.end).values()
+    assert found == Answered(3, 2, 360)
+
+
+def test_an_answer_of_somebody_else_is_left_out() -> None:
+    good = {"labels": dict(OVERLOADED), "startsAt": "2026-11-03T14:00:00Z", "ackedAt": "2026-11-03T14:06:00.000Z"}
+    assert handlings_of([good, {}, {**good, "ackedAt": 5}, {**good, "labels": None}]) == HANDLED[1:2]
 
 
 @pytest.mark.parametrize(
