@@ -29,6 +29,7 @@ from monitor.model.instant import MINUTE, Duration, Instant, to_seconds
 from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher
 from monitor.notify.secret import Secret
+from monitor.notify.slack.handled import Handled
 from monitor.ownseries import OwnSeries
 from monitor.postoffice import PostOffice
 from monitor.probe.collector import ProbeCollector
@@ -45,6 +46,7 @@ from monitor.supervisor import NOBODY, Supervisor
 from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.application import Guarding, create_app
 from monitor.web.capacity_gate import gate
+from monitor.web.incidents import IncidentsApi
 from monitor.web.information import Information
 from monitor.web.origin import Guard
 from monitor.web.outbox import OutboxApi
@@ -195,6 +197,11 @@ class App:
             return None
         return PostOffice(running.pipeline.outbox, running.lasting.state.journal, self._clock)
 
+    def handled(self, after: Instant, until: Instant) -> Sequence[Handled] | None:
+        """Return what incidents told of, or None when nothing runs. Raises StateError."""
+        running = self._running
+        return running.lasting.state.journal.handled(after, until) if running is not None else None
+
     def _open_state(self, config: Config) -> State:
         try:
             return State.open(config.storage.path, self._clock, self._metrics)
@@ -211,7 +218,8 @@ class App:
         self._guard = _guard_of(config)
         guarding = Guarding(lambda: self._guard, self._metrics.refused)
         gates = gate(self._probers, self._clock.now)
-        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), gates
+        incidents = IncidentsApi(self, self._clock).blueprint()
+        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates
         app = create_app(routes, queries, information, *more, guarding=guarding)
         try:
             return Server(app, listen.host, listen.port)
@@ -225,6 +233,7 @@ class App:
         told = partial(report, self._metrics)
         dispatcher = lasting.dispatching.dispatcher
         lasting.state.history.keep = parts.keep
+        lasting.state.journal.retention = parts.keep.retention
         return Running(lasting, parts, self._builder.assemble(parts, dispatcher, told, lasting.state.journal, own))
 
     def _go_over(self, old: Running, parts: Parts) -> Running:
