@@ -8,6 +8,7 @@ from typing import Any
 from monitor.dispatch.dispatcher import Delivery
 from monitor.dispatch.nflog import Entry
 from monitor.dispatch.notification import Notification, Reason
+from monitor.dispatch.received import Received
 from monitor.dispatch.silence import Silence
 from monitor.model.alert import Alert
 from monitor.model.instant import Instant
@@ -120,6 +121,24 @@ def silence_of(text: str) -> Silence:
     body = json.loads(text)
     matchers = tuple(Matcher(name, MatchType(kind), value) for name, kind, value in body["matchers"])
     return Silence(**(body | {"matchers": matchers}))
+
+
+def received_text(group: Received) -> str:
+    return json.dumps(
+        {
+            "group_labels": group.group_labels,
+            "alerts": [_alert_body(alert) for alert in group.alerts],
+            "heard_at": group.heard_at,
+            "told_at": group.told_at,
+            "external_url": group.external_url,
+        }
+    )
+
+
+def received_of(receiver: str, group_key: str, text: str) -> Received:
+    body = json.loads(text)
+    labels, alerts = labels_of(body["group_labels"]), tuple(_alert_of(alert) for alert in body["alerts"])
+    return Received(**(body | {"receiver": receiver, "group_key": group_key, "group_labels": labels, "alerts": alerts}))
 
 
 _ACTIONS: dict[type[Action], str] = {PostRoot: "post", UpdateRoot: "update"}

@@ -61,6 +61,12 @@ class Metrics:
         """Slack refused the form of a message."""
         self.messages_simplified.labels(integration).inc()
 
+    def count_received(self, refused: str) -> None:
+        """An Alertmanager posted a message, which was taken, or `refused` for this reason."""
+        self.received.inc()
+        if refused:
+            self.received_refused.labels(refused).inc()
+
     def count_report(self, failed: str) -> None:
         """A scheduled report was posted, or `failed` for this reason."""
         self.reports.inc()
@@ -153,6 +159,15 @@ class Metrics:
         self.notifications_suppressed = Counter(
             "vllm_monitor_notifications_suppressed",
             "Alerts that a flush left out because they are muted.",
+            ["reason"],
+            registry=registry,
+        )
+        self.received = Counter(
+            "vllm_monitor_webhooks_received", "Messages that Alertmanagers posted.", registry=registry
+        )
+        self.received_refused = Counter(
+            "vllm_monitor_webhooks_refused",
+            "Messages of Alertmanagers that were not taken.",
             ["reason"],
             registry=registry,
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from monitor.clock import Clock
 from monitor.dispatch.nflog import NotificationLog
+from monitor.dispatch.received import Received
 from monitor.dispatch.silence import Silences
 from monitor.journal import Journal, Waiting
 from monitor.metrics import Metrics
@@ -34,7 +35,7 @@ class State:
     The state folder of a daemon, which is its own, and what was read from it. All but `open` goes on without the disk.
 
     `letters` are deliveries that wait, `astray` the groups that others were told of; `down_at` is when rules were last
-    evaluated.
+    evaluated. `received` are the groups of Alertmanagers of which something fires.
     """
 
     folder: Path
@@ -48,6 +49,7 @@ class State:
     astray: tuple[tuple[str, str], ...]
     down_at: Instant | None
     history: History
+    received: tuple[Received, ...] = ()
 
     @classmethod
     def open(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
@@ -94,10 +96,11 @@ class State:
             letters, astray, down_at = tuple(journal.letters()), tuple(journal.astray()), journal.evaluated()
             silences = Silences(journal.silences(), journal)
             incidents = tuple(journal.incidents())
-            alerts = tuple(journal.alerts())
+            alerts, received = tuple(journal.alerts()), tuple(journal.received())
             history = History(folder, _Counted(metrics))
             metrics.watch_history(history.size)
-            return cls(folder, lock, journal, alerts, entries, silences, incidents, letters, astray, down_at, history)
+            past = letters, astray, down_at, history, received
+            return cls(folder, lock, journal, alerts, entries, silences, incidents, *past)
         except BaseException:
             database.close()
             raise

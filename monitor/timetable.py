@@ -103,6 +103,10 @@ class Timetable:
         """Have it look, too, beside the heartbeat; to be called before `start`."""
         self._schedule.every(ticking.interval, HEARTBEAT, ticking.tick)
 
+    def also(self, ticking: Ticking) -> None:
+        """Have something else looked at as often as it likes; to be called before `start`."""
+        self._schedule.every(ticking.interval, NOTIFY, ticking.tick)
+
     def add(self, scheduled: Scheduled) -> None:
         """Have something done at its times, too; to be called before `start`."""
         self._schedule.cron(scheduled.schedule, scheduled.timezone, NOTIFY, scheduled.tick)

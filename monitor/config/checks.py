@@ -84,6 +84,15 @@ def buttons_make_sense(report: Report) -> None:
         report.add(("slack",), "no receiver has a bot (bot_token): no message can have buttons", warning=True)
 
 
+def webhook_reaches_somebody(report: Report) -> None:
+    """Note a receiver for what Alertmanagers post that is not defined."""
+    loc: Loc = ("alerting", "webhook", "receiver")
+    name = _text(find(report.document.root, loc))
+    known = dict.fromkeys(name for _, name in _names(report, "receivers", "name"))
+    if name is not None and name not in known:
+        _add_undefined(report, loc, f"receiver {shown(name)}", name, known)
+
+
 def report_reaches_slack(report: Report, config: Config) -> None:
     """Note a scheduled report whose receiver is not defined, or has no Slack channel."""
     if config.report is None:

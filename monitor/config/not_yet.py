@@ -12,7 +12,7 @@ def _keys(names: str) -> dict[str, str]:
 _HTTP_CLIENT = "oauth2 proxy_url no_proxy proxy_from_environment proxy_connect_header enable_http2 http_headers"
 
 TOP = _keys(
-    """alerting remote_write remote_read tracing otlp runtime scrape_config_files
+    """remote_write remote_read tracing otlp runtime scrape_config_files
     templates"""
 ) | {"mute_time_intervals": "use time_intervals"}
 GLOBAL = _keys(
@@ -72,6 +72,15 @@ INHIBIT_RULE = _keys("sources") | {
     "target_match": "use target_matchers: ['severity=\"warning\"']",
     "target_match_re": "use target_matchers: ['severity=~\"warning|info\"']",
 }
+ALERTING = _keys("alert_relabel_configs")
+ALERTMANAGER = (
+    _keys(_HTTP_CLIENT)
+    | _keys(
+        """relabel_configs alert_relabel_configs sigv4 follow_redirects file_sd_configs http_sd_configs dns_sd_configs
+        kubernetes_sd_configs consul_sd_configs"""
+    )
+    | {"bearer_token": "use authorization", "bearer_token_file": "use authorization"}
+)
 RECEIVER = _keys(
     """discord_configs email_configs incidentio_configs jira_configs mattermost_configs msteams_configs
     msteamsv2_configs opsgenie_configs pushover_configs rocketchat_configs sns_configs

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from monitor.config import checks, not_yet
+from monitor.config.alerting import AlertingConfig
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
@@ -52,6 +53,7 @@ class _Top(Section):
     heartbeat: Any = None
     report: Any = None
     slack: Any = None
+    alerting: Any = None
     storage: Any = None
     web: Any = None
 
@@ -113,12 +115,14 @@ class _Reader:
             inhibit_rules=inhibit_rules(self.report) if self._given("inhibit_rules") else shipped_inhibit_rules(),
             time_intervals=self._time_intervals(),
             slack=self.report.read(InteractiveConfig, ("slack",)) or InteractiveConfig(),
+            alerting=self.report.read(AlertingConfig, ("alerting",)) or AlertingConfig(),
             heartbeat=self.report.read(HeartbeatConfig, ("heartbeat",)) if self._given("heartbeat") else None,
             report=self.report.read(ReportConfig, ("report",)) if self._given("report") else None,
             rule_values_file=self._rule_values_file(),
         )
         checks.buttons_make_sense(self.report)
         checks.report_reaches_slack(self.report, config)
+        checks.webhook_reaches_somebody(self.report)
         checks.files_exist(self.report, self._folder)
         return replace(config, warnings=tuple(sorted(self.report.mistakes)))
 

@@ -9,6 +9,7 @@ from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, find
 _ITEMS = {
     "scrape_configs": ("scrape config", "job_name"),
     "static_configs": ("static config", ""),
+    "alertmanagers": ("alertmanager", ""),
     "inhibit_rules": ("inhibit rule", "name"),
     "time_intervals": ("time interval", "name"),
     "receivers": ("receiver", "name"),
@@ -27,7 +28,7 @@ def where(root: Node | None, loc: Loc) -> str:
         return f"route {'.'.join(numbers)}".strip()
     if loc[:1] and loc[0] in _SECTIONS:
         return str(loc[0])
-    parts: list[str] = []
+    parts = ["alerting"] if loc[:1] == ("alerting",) else []
     for end, (before, step) in enumerate(pairwise(loc), 2):
         if before in _ITEMS and isinstance(step, int):
             noun, key = _ITEMS[str(before)]

@@ -30,6 +30,7 @@ from monitor.web import alertmanager_bodies as bodies
 from monitor.web import alertmanager_views as views
 from monitor.web.alertmanager_requests import Filter, RefusedError, body, flag, matchers
 from monitor.web.alertmanager_views import ShownAlert
+from monitor.web.json_fields import WRONG_TYPE, BodyError
 
 BASE = "/api/v2"
 ALERTS, SILENCES = "alerts", "silences"
@@ -70,7 +71,7 @@ class AlertmanagerApi:
         blueprint = Blueprint("alertmanager", __name__, url_prefix=BASE)
         for path, method, view in self._paths():
             blueprint.add_url_rule(path, f"{method} {path}", view, methods=[method])
-        blueprint.register_error_handler(bodies.BodyError, _misshapen)
+        blueprint.register_error_handler(BodyError, _misshapen)
         for error in (RefusedError, bodies.InvalidSilenceError, SilenceError, MatcherError, MatchError):
             blueprint.register_error_handler(error, _refused)
         return blueprint
@@ -167,7 +168,7 @@ class AlertmanagerApi:
             uuid.UUID(silence_id)
         except ValueError as err:
             what = f'silenceID in path must be of type uuid: "{silence_id}"'
-            raise bodies.BodyError(what, bodies.WRONG_TYPE, 422) from err
+            raise BodyError(what, WRONG_TYPE, 422) from err
         silence = self._alerting().muting.silences.get(silence_id)
         if silence is None:
             raise RefusedError("", 404)
@@ -197,7 +198,7 @@ def _answer(body: Any, status: int = 200) -> Response:
     return response
 
 
-def _misshapen(err: bodies.BodyError) -> Response:
+def _misshapen(err: BodyError) -> Response:
     return _answer({"code": err.code, "message": str(err)}, err.status)
 
 

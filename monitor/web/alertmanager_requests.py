@@ -4,8 +4,8 @@ from flask import request
 
 from monitor.dispatch.matchers import MatcherError, parse_matchers
 from monitor.model.matcher import Matcher, MatchError, compile_anchored
-from monitor.web import alertmanager_bodies as bodies
 from monitor.web.alertmanager_views import ShownAlert
+from monitor.web.json_fields import BodyError
 
 # The words that go-openapi takes for true; everything else is false.
 _TRUE = frozenset(("true", "1", "yes", "ok", "y", "on", "selected", "checked", "t", "enabled"))
@@ -72,5 +72,5 @@ def body() -> bytes:
     """
     if request.mimetype != "application/json":
         what = f'unsupported media type "{request.mimetype}", only [application/json] are allowed'
-        raise bodies.BodyError(what, 415, 415)
+        raise BodyError(what, 415, 415)
     return request.get_data()

@@ -54,9 +54,9 @@ class Server:
 
 
 @contextmanager
-def prometheus(program: str, folder: Path) -> Iterator[Server]:
-    """Run `program` with its data in `folder`; it scrapes nothing."""
-    (folder / "prometheus.yml").write_text("global: {evaluation_interval: 1m}\n")
+def prometheus(program: str, folder: Path, config: str = "global: {evaluation_interval: 1m}\n") -> Iterator[Server]:
+    """Run `program` with its data in `folder`; it scrapes nothing unless the `config` says so."""
+    (folder / "prometheus.yml").write_text(config)
     port = _free_port()
     process = subprocess.Popen(
         [

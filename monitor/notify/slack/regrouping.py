@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatch.group import group_key
+from monitor.dispatch.received import is_received
 from monitor.dispatch.route import Route
 from monitor.model.alert import Alert
 from monitor.model.instant import Instant
@@ -28,7 +29,8 @@ def close_strays(
     `touched` hears of each that has to say so. One of an integration that is gone has nobody to say it.
     """
     present = {integration.name for integrations in receivers.values() for integration in integrations}
-    stray = [one for one in incidents.open() if not is_digest(one) and not _is_led_to(one, route, receivers)]
+    ours = [one for one in incidents.open() if not is_digest(one) and not is_received(one.group_key)]
+    stray = [one for one in ours if not _is_led_to(one, route, receivers)]
     for incident in stray:
         _close(incidents, incident, now, touched, is_present=incident.integration in present)
     for digest in incidents.open() if stray else ():

@@ -1,0 +1,59 @@
+"""Alertmanagers: those that our alerts are sent to, in Prometheus' words, and those that post theirs to us."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import PlainValidator
+
+from monitor.config import not_yet
+from monitor.config.fields import PositiveDuration, UrlPath, one_of
+from monitor.config.httpclient import HttpConfig
+from monitor.config.scraping import Authorization, BasicAuth, StaticConfig
+from monitor.model.instant import HOUR, SECOND
+from monitor.notify import http
+from monitor.yamldoc.kinds import Text
+from monitor.yamldoc.section import Section
+
+
+class ReceivedConfig(Section):
+    """
+    What Alertmanagers post to `/alertmanager`: what they must show, and which receiver is told when they name none.
+
+    What nobody has spoken of for `resolve_after` counts as over.
+    """
+
+    receiver: Text = ""
+    authorization: Authorization | None = None
+    basic_auth: BasicAuth | None = None
+    resolve_after: PositiveDuration = 12 * HOUR
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        if self.authorization and self.basic_auth:
+            yield "basic_auth", "at most one of basic_auth and authorization can be set"
+
+    @property
+    def shown(self) -> http.Authorization | None:
+        """What whoever posts must show, None when it is nothing."""
+        shown = HttpConfig(authorization=self.authorization, basic_auth=self.basic_auth)
+        return shown.options(SECOND).authorization
+
+
+class AlertmanagerConfig(HttpConfig):
+    """Alertmanagers that are reached in the same way; each of the targets gets all alerts."""
+
+    not_yet: ClassVar[dict[str, str]] = not_yet.ALERTMANAGER
+
+    static_configs: tuple[StaticConfig, ...] = ()
+    scheme: Annotated[str, PlainValidator(one_of("http", "https"))] = "http"
+    path_prefix: UrlPath = "/"
+    timeout: PositiveDuration = 10 * SECOND
+    api_version: Annotated[str, PlainValidator(one_of("v2"))] = "v2"
+
+
+class AlertingConfig(Section):
+    """The section `alerting`."""
+
+    not_yet: ClassVar[dict[str, str]] = not_yet.ALERTING
+
+    alertmanagers: tuple[AlertmanagerConfig, ...] = ()
+    webhook: ReceivedConfig = ReceivedConfig()

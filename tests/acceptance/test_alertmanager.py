@@ -1,0 +1,118 @@
+"""A real Prometheus evaluates, a real Alertmanager routes, and Slack is told by us, as of our own alerts."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from monitor.clock import SystemClock
+from monitor.simulator.scenarios import OVERLOAD
+from monitor.simulator.server import SimulatedServer
+from monitor.simulator.simulator import Simulator
+from tests.acceptance.daemon import Daemon, daemon
+from tests.differential.server import prometheus
+from tests.dispatch.alertmanager import alertmanager
+from tests.engines import engine
+from tests.slackstub.judge import assert_invariants
+from tests.slackstub.stub import SlackStub
+from tests.slackstub.workspace import CHANNEL, TOKEN, Posted
+from tests.waiting import until
+
+RULES = """\
+groups:
+  - name: vllm
+    rules:
+      - alert: Busy
+        expr: vllm:num_requests_running >= 0
+        labels: {severity: critical}
+        annotations: {summary: It is busy, description: "Try first: look at it", value: "{{ $value }} requests"}
+"""
+RECORDED = """\
+groups: [{name: g, rules: [{record: "vllm_engine:requests_running", expr: "vllm:num_requests_running"}]}]
+"""
+OURS = """\
+global: {{slack_base_url: "{slack}", scrape_interval: 1s}}
+rule_files: [recorded.yaml]
+scrape_configs: [{scrapes}]
+route: {{receiver: other}}
+receivers:
+  - {{name: other}}
+  - {{name: oncall, slack_configs: [{{channel: {channel}, bot_token_file: token, graphs: false}}]}}
+alerting: {{webhook: {{authorization: {{credentials: "let-me-in"}}}}}}
+web: {{listen: 127.0.0.1:0}}
+"""
+ROUTE = """\
+route: {{receiver: slack, group_by: [alertname], group_wait: 0s, group_interval: 1s, repeat_interval: 2s}}
+receivers:
+  - name: slack
+    webhook_configs:
+      - url: {url}/alertmanager/oncall
+        http_config: {{authorization: {{credentials: let-me-in}}}}
+"""
+PROMETHEUS = """\
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: [{rules}]
+alerting: {{alertmanagers: [{{static_configs: [{{targets: ["{alertmanager}"]}}]}}]}}
+scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["{vllm}"]}}]}}]
+"""
+
+
+@dataclass
+class Chain:
+    """Everything in its place; `vllm` is what Prometheus scrapes."""
+
+    slack: SlackStub
+    ours: Daemon
+    alertmanager: str
+
+    @property
+    def roots(self) -> list[Posted]:
+        return [message for message in self.slack.messages if not message.thread_ts]
+
+
+@contextmanager
+def chain(folder: Path, vllm: str, *, scraped: bool) -> Iterator[Chain]:
+    for name in ("ours", "alertmanager", "prometheus"):
+        (folder / name).mkdir()
+    job = f'{{job_name: vllm, static_configs: [{{targets: ["{vllm}"]}}]}}' if scraped else ""
+    (folder / "ours" / "token").write_text(TOKEN)
+    (folder / "ours" / "recorded.yaml").write_text(RECORDED)
+    rules = folder / "rules.yaml"
+    rules.write_text(RULES)
+    with ExitStack() as stack:
+        slack = stack.enter_context(SlackStub())
+        config = folder / "ours" / "monitor.yaml"
+        config.write_text(OURS.format(slack=slack.base_url, channel=CHANNEL, scrapes=job))
+        ours = stack.enter_context(daemon(folder / "ours", "--config", str(config)))
+        theirs = stack.enter_context(alertmanager(folder / "alertmanager", ROUTE.format(url=ours.url)))
+        told = PROMETHEUS.format(rules=rules, alertmanager=theirs.removeprefix("http://"), vllm=vllm)
+        stack.enter_context(prometheus(engine("prometheus", "newer"), folder / "prometheus", told))
+        yield Chain(slack, ours, theirs)
+        assert_invariants(slack, logs=ours.log)
+
+
+@pytest.mark.parametrize("scraped", [True, False], ids=["scraped here too", "scraped by Prometheus alone"])
+def test_what_prometheus_finds_is_one_message_that_is_edited_until_it_is_over(tmp_path: Path, *, scraped: bool) -> None:
+    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as vllm:
+        address = vllm.url.removeprefix("http://")
+        with chain(tmp_path, address, scraped=scraped) as all_of_it:
+            (root,) = until(lambda: all_of_it.roots, within=30)
+            # Alertmanager says it again every two seconds, and it is no news.
+            until(lambda: received(all_of_it.ours) >= 4, within=20)
+            shown = json.dumps(all_of_it.roots[0].payload)
+            assert "It is busy" in shown
+            assert "look at it" in shown
+            # The numbers of the engine are there where we know them.
+            assert ("running" in shown) == scraped
+            vllm.__exit__(None, None, None)
+            until(lambda: "resolved" in all_of_it.roots[0].text.lower(), within=30)
+            assert [message.ts for message in all_of_it.slack.messages if message.in_channel] == [root.ts]
+
+
+def received(ours: Daemon) -> float:
+    """Return how many messages of Alertmanagers came."""
+    (found,) = re.findall(r"^vllm_monitor_webhooks_received_total (\S+)$", ours.get("/metrics"), re.MULTILINE)
+    return float(found)
