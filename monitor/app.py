@@ -44,11 +44,10 @@ from monitor.storage.db import StateError
 from monitor.storage.window import Window
 from monitor.supervisor import NOBODY, Supervisor
 from monitor.web.alertmanager import AlertmanagerApi
-from monitor.web.application import Guarding, create_app
+from monitor.web.application import create_app
 from monitor.web.capacity_gate import gate
 from monitor.web.incidents import IncidentsApi
 from monitor.web.information import Information
-from monitor.web.origin import Guard
 from monitor.web.outbox import OutboxApi
 from monitor.web.queries import MOST_SAMPLES, Evaluator, Queries
 from monitor.web.routes import Routes, Snapshot
@@ -86,7 +85,7 @@ class App:
         self._running: Running | None = None
         self._registry.register(ProbeCollector(self._probers, clock.now))
         self._registry.register(Blindness(lambda: self._sight().unexplained))
-        self._guard = Guard()
+        self._entrance = Entrance()
 
     def start(self) -> int:
         """Start everything and return the port of the HTTP side. Raises StartError, and then nothing runs."""
@@ -144,7 +143,7 @@ class App:
                 return f"unexpected error: {type(err).__name__} (the log has more)"
             self._running = self._go_over(old, parts)
             self._running.begin()
-            self._guard = _guard_of(config)
+            self._entrance.admit(config)
             self._accepted(config)
             log.info("reloaded")
             return ""
@@ -215,14 +214,14 @@ class App:
         information = Information(self, self._window, self._clock, __version__, now)
         alertmanager = AlertmanagerApi(self, self._clock, now, __version__, self._metrics.limited)
         actions = SlackActions(self, self._clock)
-        self._guard = _guard_of(config)
-        guarding = Guarding(lambda: self._guard, self._metrics.refused)
+        self._entrance.admit(config)
+        guarding = self._entrance.guarding(self._metrics.refused)
         gates = gate(self._probers, self._clock.now)
         incidents = IncidentsApi(self, self._clock).blueprint()
         more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates
         app = create_app(routes, queries, information, *more, guarding=guarding)
         try:
-            return Server(app, listen.host, listen.port)
+            server = Server(app, listen.host, listen.port, tls_of(config.web_file), self._metrics.no_tls)
         # waitress makes a ValueError of a name that is not known.
         except (OSError, ValueError) as err:
             why = (isinstance(err, OSError) and err.strerror) or str(err)
@@ -238,6 +237,9 @@ class App:
 
     def _go_over(self, old: Running, parts: Parts) -> Running:
         """Stop `old` and return what goes on in its place, ready to begin."""
+        if is_wide_open(config):
+            log.warning("anybody who reaches the port may ask and silence", extra={"set": "web.config_file"})
+        return server
         old.timetable.stop()
         now, dispatching = self._clock.now(), old.lasting.dispatching
         orphans = parts.manager.take_over(old.parts.manager, now)
@@ -298,12 +300,10 @@ def _registry() -> CollectorRegistry:
     return registry
 
 
-def _guard_of(config: Config) -> Guard:
-    return Guard.of(config.web.listen.host, config.web.external_url, config.web.allowed_hosts)
-
-
 def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
     if old.storage.path != new.storage.path:
         raise StartError("storage.path cannot change while the daemon runs: restart it")
     if old.web.listen != new.web.listen:
         raise StartError("web.listen cannot change while the daemon runs: restart it")
+    if old.web_file.tls_server_config != new.web_file.tls_server_config:
+        raise StartError("tls_server_config cannot change while the daemon runs: restart it (renewed files are seen)")

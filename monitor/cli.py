@@ -52,7 +52,7 @@ def _version(wanted: bool) -> None:
 
 @cli.callback()
 def top(
-    context: typer.Context,
+    *,
     http_config_file: Annotated[
         Path | None,
         typer.Option(
@@ -61,23 +61,24 @@ def top(
             help="What a server is shown, and whom TLS trusts: basic_auth, authorization, tls_config.",
         ),
     ] = None,
-    version: Annotated[
+    _wanted: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
     """Take what stands before the command."""
     if http_config_file is not None:
-        from monitor.commands.ask import way_of
+        from monitor.commands.ask import use, way_of
         from monitor.commands.usage import UsageError
 
         try:
-            context.obj = way_of(http_config_file)
+            use(way_of(http_config_file))
         except UsageError as err:
             raise typer.BadParameter(str(err)) from err
 
 
 @cli.command()
 def run(
+    *,
     config: ConfigOption = None,
     target: TargetOption = None,
     slack_channel: Annotated[str | None, typer.Option(help="Channel for SLACK_BOT_TOKEN.")] = None,
@@ -97,6 +98,8 @@ def run(
     from monitor.logs import configure
     from monitor.supervisor import Supervisor
 
+    # What is kept tells names of servers and people: it is for this user.
+    os.umask(0o077)
     flags = Flags(tuple(target or ()), slack_channel or "", storage or "", listen or "", web_config_file or "")
     load = loader(config, flags, os.environ)
     configure(log_level)

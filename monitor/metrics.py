@@ -43,8 +43,12 @@ class Metrics:
         self.history_chunks.set_function(lambda: size()[2])
 
     def refused(self, reason: str) -> None:
-        """A request was turned away because of where it comes from."""
+        """A request was turned away, for this reason."""
         self.http_refused.labels(reason).inc()
+
+    def no_tls(self) -> None:
+        """A connection got no further than its TLS handshake."""
+        self.http_refused.labels("tls").inc()
 
     def show_waiting(self, waiting: Mapping[str, int]) -> None:
         """Show how many notifications wait for each integration there is, and none for one that is gone."""
@@ -174,7 +178,7 @@ class Metrics:
         self.silences = Gauge("vllm_monitor_silences", "Silences by state.", ["state"], registry=registry)
         self.http_refused = Counter(
             "vllm_monitor_http_requests_refused",
-            "Requests of other people's pages, or by a name that is not the daemon's.",
+            "Requests of other people's pages, by a name that is not the daemon's, without credentials or TLS.",
             ["reason"],
             registry=registry,
         )

@@ -33,6 +33,15 @@ TIMEOUT: Duration = 10 * MINUTE
 _PASSED = ("HOME", "LD_LIBRARY_PATH", "MPLCONFIGDIR", "PATH", "PYTHONPATH", "TMPDIR", "XDG_CACHE_HOME", "TZDIR")
 
 
+@dataclass(frozen=True, slots=True)
+class OwnWay:
+    """How a child asks the daemon: its URL, what lets it in, and a Unix socket past TLS, "" where there is none."""
+
+    url: str
+    token: str = field(repr=False)
+    inner: str = ""
+
+
 class MakeError(Exception):
     """The child made no report."""
 
@@ -40,7 +49,7 @@ class MakeError(Exception):
 @dataclass
 class ReportJob:
     """
-    Posts a report when it is asked to; `url` is where the daemon itself is asked.
+    Posts a report when it is asked to; `own` is how the daemon itself is asked.
 
     It takes neither the time nor the memory of what it runs beside: no alert waits for a report. `count` hears why one
     was not posted, or "" when it stands.
@@ -48,7 +57,7 @@ class ReportJob:
 
     config: Config
     wanted: ReportConfig
-    url: str
+    own: OwnWay
     workspace: Workspace
     workers: Workers
     count: Callable[[str], None]
@@ -122,7 +131,9 @@ class ReportJob:
         """Return what the child says. Raises MakeError."""
         period = week_before(end)
         wanted = {
-            "url": self.url,
+            "url": self.own.url,
+            "token": self.own.token,
+            "inner": self.own.inner,
             "start": period.start,
             "end": period.end,
             "zone": self.wanted.timezone,

@@ -12,7 +12,7 @@ from monitor.interaction import Interaction, Ways
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
 from monitor.notify.slack.workspace import Workspace
 from monitor.pipeline import Pipeline
-from monitor.reportjob import ReportJob
+from monitor.reportjob import OwnWay, ReportJob
 from monitor.stalled import Stalled
 from monitor.state import State
 from monitor.supervisor import Feeding, Supervisor
@@ -67,21 +67,9 @@ class Running:
     def take_over(self, old: "Running", now: Instant) -> None:
         """Go on with the letters of `old`, whose timetable has stopped, and end the series that only `old` wrote."""
         self.pipeline.outbox.take_over(old.pipeline.outbox)
-        # A target that is only scraped in another way than before goes on with its rows.
-        successors = {loop.owner: loop for loop in self.pipeline.loops}
-        for loop in old.pipeline.loops:
-            successor = successors.get(loop.owner)
-            if successor is None:
-                loop.stop(now)
-            elif successor is not loop:
-                successor.take_over(loop)
-        probers = {prober.owner: prober for prober in self.pipeline.probers}
-        for prober in old.pipeline.probers:
-            follower = probers.get(prober.owner)
-            if follower is None:
-                prober.stop(now)
-            elif follower is not prober:
-                follower.take_over(prober)
+        self.pipeline.pool.take_over(old.pipeline.pool, now)
+        if self.pipeline.watch is not None:
+            self.pipeline.watch.follow(self.pipeline.loops)
         appender = self.parts.appender
         appender.retire(appender.owners - self.parts.manager.owners, now)
 
@@ -138,7 +126,8 @@ class Running:
         listen = config.web.listen
         own = listen._replace(host=ANYWHERE.get(listen.host, listen.host), port=lasting.server.port)
         count = self.pipeline.metrics.count_report
-        return ReportJob(config, config.report, f"http://{own}", lasting.workspace, lasting.workers, count)
+        way = OwnWay(f"http://{own}", lasting.token, str(lasting.server.inner or ""))
+        return ReportJob(config, config.report, way, lasting.workspace, lasting.workers, count)
 
     def _look(self) -> None:
         # Of the timetable that runs now: a clock that is set replaces it.

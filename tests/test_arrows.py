@@ -60,6 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "journal": MIDDLE | {"rules", "dispatch", "notify", "codec"},
     "postoffice": GROUND | {"notify", "journal"},
     "state": MIDDLE | {"rules", "dispatch", "notify", "journal", "metrics", "pipeline"},
+    "entrance": {"config", "dispatch", "notify", "web"},
     "ownseries": {"model", "probe", "embedded"},
     "ownnames": {"metrics", "buttonmetrics", "probe", "sight"},
     "watching": MIDDLE | {"rules", "sight"},

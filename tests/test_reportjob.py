@@ -13,7 +13,7 @@ from monitor.config.read import load
 from monitor.model.instant import MINUTE, SECOND, Instant
 from monitor.notify.slack.bulletin import Bulletin, Paragraph
 from monitor.notify.slack.workspace import Workspace
-from monitor.reportjob import ReportJob
+from monitor.reportjob import OwnWay, ReportJob
 from monitor.workers import Workers
 from tests.acceptance.stage import write_config
 from tests.slackstub.faults import SlackError
@@ -43,7 +43,13 @@ class House:
         workspace = Workspace(VirtualClock(NOW).now)
         command = (sys.executable, "-c", program)
         self.job = ReportJob(
-            config, config.report, "http://127.0.0.1:9", workspace, self.workers, self.counted.append, command
+            config,
+            config.report,
+            OwnWay("http://127.0.0.1:9", "t"),
+            workspace,
+            self.workers,
+            self.counted.append,
+            command,
         )
 
     def tick(self, now: Instant) -> None:

@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from monitor.commands.ask import request
 from monitor.commands.query import source
 from monitor.commands.table import visible
 from monitor.commands.usage import UsageError
@@ -46,7 +47,7 @@ class Alertmanager:
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         try:
-            answer = requests.request(method, f"{self._url}/api/v2/{path}", json=body, timeout=TIMEOUT_SECONDS)
+            answer = request(method, f"{self._url}/api/v2/{path}", json=body, timeout=TIMEOUT_SECONDS)
         except requests.RequestException as err:
             raise AskError(
                 f"the daemon does not answer: {type(err).__name__} (is it running, and is --url right?)"

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from monitor.commands.alertmanager import TIMEOUT_SECONDS, AskError, instant_of, rough, table
+from monitor.commands.ask import request
 from monitor.commands.query import source
 from monitor.commands.table import visible
 from monitor.model.instant import Instant
@@ -36,7 +37,7 @@ class Letters:
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         try:
-            answer = requests.request(method, self._url + path, json=body, timeout=TIMEOUT_SECONDS)
+            answer = request(method, self._url + path, json=body, timeout=TIMEOUT_SECONDS)
         except requests.RequestException as err:
             raise AskError(
                 f"the daemon does not answer: {type(err).__name__} (is it running, and is --url right?)"

@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 import requests
 
 from monitor.clock import SystemClock
+from monitor.commands.ask import Exchange, request
 from monitor.commands.page import PageFileError, read_page
 from monitor.commands.usage import UsageError
-from monitor.model.instant import SECOND, Duration, DurationError, Instant, parse_duration, to_seconds
+from monitor.model.instant import SECOND, Duration, DurationError, Instant, from_seconds, parse_duration, to_seconds
 from monitor.promql import Engine, PromqlError, parse
 from monitor.web.parameters import MOST_POINTS, parse_time
 
@@ -67,7 +68,7 @@ def source(url: str | None, page: Path | None) -> str | Path:
     """Return who is asked: a server by its URL, or a page by its path. Raises UsageError."""
     if url is not None and page is not None:
         raise UsageError("--url and --openmetrics exclude each other")
-    if url is not None and not (_SCHEME.match(url) and urlsplit(url).hostname):
+    if url is not None and not _is_url(url):
         raise UsageError(f"--url {_without_password(url)} is no URL: write {DAEMON}")
     return page or url or DAEMON
 
@@ -77,8 +78,8 @@ def answered(question: Asked, where: str | Path) -> Answer:
     return from_page(where, question) if isinstance(where, Path) else from_server(where, question)
 
 
-def from_server(url: str, question: Asked) -> Answer:
-    """Ask the Prometheus HTTP API at `url`. Raises QueryError."""
+def from_server(url: str, question: Asked, exchange: Exchange = request) -> Answer:
+    """Ask the Prometheus HTTP API at `url`, by `exchange`. Raises QueryError."""
     parameters: dict[str, str | float] = {"query": question.expr}
     path = "query"
     if question.range is not None:
@@ -89,7 +90,7 @@ def from_server(url: str, question: Asked) -> Answer:
         parameters["time"] = to_seconds(question.at)
     server = _without_password(url)
     try:
-        reply = requests.post(f"{url.rstrip('/')}/api/v1/{path}", data=parameters, timeout=TIMEOUT_SECONDS)
+        reply = exchange("POST", f"{url.rstrip('/')}/api/v1/{path}", data=parameters, timeout=TIMEOUT_SECONDS)
     except requests.RequestException as err:
         raise QueryError(f"{server} does not answer: {type(err).__name__}") from err
     return _understood(server, reply)
@@ -122,17 +123,49 @@ def from_page(path: Path, question: Asked) -> Answer:
 def _understood(server: str, reply: requests.Response) -> Answer:
     try:
         answer = reply.json()
-    except requests.JSONDecodeError:
+    # A number of thousands of digits and a list in a list in a list are no JSONDecodeError.
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or answer.get("status") not in ("success", "error"):
         raise QueryError(f"{server} does not speak the Prometheus HTTP API: it answers {reply.status_code}")
     if answer["status"] == "error":
         raise QueryError(f"{answer.get('errorType')}: {answer.get('error')}")
+    if not _is_result(answer.get("data")):
+        raise QueryError(f"{server} does not speak the Prometheus HTTP API: its answer is no result of a query")
     return answer
 
 
+def _is_result(data: Any) -> bool:
+    """Whether all in it is what the API says: labels are texts, times are numbers, and values are texts of numbers."""
+    try:
+        kind, result = data["resultType"], data["result"]
+        if kind in ("scalar", "string"):
+            return len(result) == len(("time", "value"))
+        for one in result:
+            if not all(isinstance(text, str) for pair in one["metric"].items() for text in pair):
+                return False
+            for at, text in [*one.get("values", ()), *([one["value"]] if "value" in one else ())]:
+                from_seconds(at)
+                float(text)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return False
+    return True
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        # Reading the port is what finds out that it is none.
+        return bool(_SCHEME.match(text) and parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def _without_password(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2]
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 

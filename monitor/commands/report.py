@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rich.box import SIMPLE_HEAD
@@ -12,7 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.charts.child import ChartError, Child, is_installed
+from monitor.commands.ask import Exchange, request
 from monitor.commands.query import Asked, QueryError, from_server, source
+from monitor.commands.report_incidents import handlings
 from monitor.commands.table import visible
 from monitor.commands.usage import UsageError
 from monitor.model.instant import Duration, Instant, from_seconds
@@ -23,10 +27,10 @@ from monitor.report.period import Period, PeriodError, instant_of, period_of, we
 from monitor.report.picture import sheet_of
 from monitor.report.plain import as_plain
 from monitor.report.report import Report
-from monitor.report.texts import alert_row, heading, rows, title
+from monitor.report.texts import alert_row, heading, rows, title, unanswered
 
 _PERIODS = ("A", "B")
-_ALERT_COLUMNS = ("alert", "severity", "of", "fired", "in all", "longest")
+_ALERT_COLUMNS = ("alert", "severity", "of", "fired", "in all", "longest", "to resolve", "acknowledged")
 
 
 def zone_of(name: str) -> tzinfo:
@@ -70,12 +74,16 @@ def server_asked(prometheus: str | None, url: str | None) -> str:
     return str(source(prometheus or url, None))
 
 
-def known(server: str, period: Period) -> Gathered:
-    """Ask a server for all that is in a report. Raises QueryError, also where it knows nothing of the time."""
-    found = gather(asking(server), period)
+def known(server: str, period: Period, exchange: Exchange = request) -> Gathered:
+    """
+    Ask a server for all that is in a report, by `exchange`.
+
+    Raises QueryError, also where it knows nothing of the time.
+    """
+    found = gather(asking(server, exchange), period)
     if not found.knows_anything:
         raise QueryError("nothing is recorded of this time: are the shipped rules evaluated there?")
-    return found
+    return replace(found, handlings=handlings(server, period, exchange))
 
 
 def write_picture(path: Path, found: Gathered, report: Report, zone: tzinfo) -> None:
@@ -93,21 +101,21 @@ def write_picture(path: Path, found: Gathered, report: Report, zone: tzinfo) -> 
         raise QueryError(f"{path}: {err.strerror}") from err
 
 
-def asking(server: str) -> Ask:
+def asking(server: str, exchange: Exchange = request) -> Ask:
     """Return what asks the Prometheus HTTP API of `server`."""
 
     def ask(expr: str, start: Instant, end: Instant, step: Duration, /) -> Sequence[Points]:
-        answer = from_server(server, Asked(expr, end, end - start, step))
-        return [
-            Points(
-                Labels.of(one["metric"]),
-                [from_seconds(at) for at, _ in one["values"]],
-                [float(text) for _, text in one["values"]],
-            )
-            for one in answer["data"]["result"]
-        ]
+        answer = from_server(server, Asked(expr, end, end - start, step), exchange)
+        return [_points(one, start, end) for one in answer["data"]["result"]]
 
     return ask
+
+
+def _points(one: dict[str, Any], start: Instant, end: Instant) -> Points:
+    """Return one series of an answer: numbers in the time that was asked for, no histograms."""
+    found = [(from_seconds(at), float(text)) for at, text in one.get("values", ())]
+    within = [(at, value) for at, value in found if start <= at <= end]
+    return Points(Labels.of(one["metric"]), [at for at, _ in within], [value for _, value in within])
 
 
 def print_json(value: object, console: Console) -> None:
@@ -133,6 +141,8 @@ def print_report(report: Report, zone: tzinfo, console: Console) -> None:
     for fired in report.alerts:
         table.add_row(*[Text(visible(cell)) for cell in alert_row(fired)])
     console.print(table)
+    if remark := unanswered(report):
+        console.print(remark)
 
 
 def print_comparison(first: Report, second: Report, zone: tzinfo, console: Console) -> None:

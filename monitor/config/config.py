@@ -23,7 +23,7 @@ class Config:
 
     `rule_files` are files that exist, or None for the shipped rules; those are built with the values in
     `rule_values_file` where it is set. `time_intervals` has under each name the intervals
-    of which one is enough. `warnings`: what is said but hardly meant.
+    of which one is enough. `web_file` is what stands in `web.config_file`. `warnings`: what is said but hardly meant.
     """
 
     global_: GlobalConfig

@@ -14,6 +14,7 @@ from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.inhibition import shipped_inhibit_rules
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.scraping import ScrapeConfig, StaticConfig
+from monitor.config.webfile import WebFile, read_web_file
 from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, shown
 
 T = TypeVar("T")
@@ -21,6 +22,7 @@ T = TypeVar("T")
 TARGETS = "VLLM_MONITOR_TARGETS"
 STORAGE = "VLLM_MONITOR_STORAGE"
 LISTEN = "VLLM_MONITOR_LISTEN"
+WEB_FILE = "VLLM_MONITOR_WEB_CONFIG_FILE"
 CHANNEL = "SLACK_CHANNEL"
 TOKEN = "SLACK_BOT_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = "SLACK_BOT_TOKEN_FILE"  # noqa: S105 - the same
@@ -41,6 +43,7 @@ class Flags:
     slack_channel: str = ""
     storage: str = ""
     listen: str = ""
+    web_config_file: str = ""
 
 
 class _Setting(NamedTuple):
@@ -67,6 +70,7 @@ def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
     channel = reader.setting("--slack-channel", flags.slack_channel, CHANNEL)
     storage = reader.setting("--storage", flags.storage, STORAGE)
     listen = reader.setting("--listen", flags.listen, LISTEN)
+    web_file = reader.setting("--web.config.file", flags.web_config_file, WEB_FILE)
     base = reader.setting("", "", BASE_URL)
     receiver = reader.receiver(channel)
     defaults = GlobalConfig()
@@ -78,6 +82,7 @@ def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
         receivers=(receiver,),
         storage=StorageConfig(path=reader.read(storage, Path, StorageConfig().path)),
         web=WebConfig(listen=reader.read(listen, address, WebConfig().listen)),
+        web_file=reader.web_file(web_file),
         inhibit_rules=shipped_inhibit_rules(),
     )
     if reader.mistakes:
@@ -106,6 +111,13 @@ class _Reader:
         except ValueError as err:
             self.wrong(setting.source, str(err))
             return default
+
+    def web_file(self, setting: _Setting) -> WebFile:
+        try:
+            return read_web_file(Path(setting.value)) if setting.value else WebFile()
+        except DocumentError as err:
+            self.mistakes.extend(err.mistakes)
+            return WebFile()
 
     def receiver(self, channel: _Setting) -> ReceiverConfig:
         ways = [_Setting(name, self._environment[name]) for name in _WAYS if self._environment.get(name, "").strip()]

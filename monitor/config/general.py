@@ -9,11 +9,13 @@ from monitor.config.fields import Address, BaseUrl, FilePath, HostName, ListenAd
 from monitor.config.history import HistoryConfig
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.model.labels import EMPTY
-from monitor.yamldoc.kinds import LabelSet
+from monitor.yamldoc.kinds import Duration, LabelSet
 from monitor.yamldoc.section import Section
 
 SCRAPE_INTERVAL = 5 * SECOND
 SCRAPE_TIMEOUT = 5 * SECOND
+# How often a Prometheus is asked where nothing else is said.
+ASKED_INTERVAL = 15 * SECOND
 
 
 class GlobalConfig(Section):
@@ -30,13 +32,17 @@ class GlobalConfig(Section):
     slack_api_url: SecretUrl | None = None
     slack_api_url_file: FilePath | None = None
 
-    def filled(self) -> Self:
-        """Return a copy in which a timeout that is not given fits the interval, and rules follow the scrapes."""
+    def filled(self, *, asks: bool = False) -> Self:
+        """
+        Return a copy in which a timeout that is not given fits the interval, and rules follow the scrapes.
+
+        With `asks`, somebody else is asked for what they find, and not more often than usual.
+        """
         update: dict[str, int] = {}
         if "scrape_timeout" not in self.model_fields_set:
             update["scrape_timeout"] = min(self.scrape_timeout, self.scrape_interval)
         if "evaluation_interval" not in self.model_fields_set:
-            update["evaluation_interval"] = self.scrape_interval
+            update["evaluation_interval"] = max(self.scrape_interval, ASKED_INTERVAL if asks else 0)
         return self.model_copy(update=update)
 
 
@@ -54,9 +60,10 @@ class WebConfig(Section):
     """
     The daemon's own HTTP side; `external_url` is how others reach it, "" when that is not said.
 
-    `allowed_hosts` are further names by which it may be asked.
+    `allowed_hosts` are further names by which it may be asked. `config_file` says who may come in, and how.
     """
 
     listen: ListenAddress = Address("127.0.0.1", 9109)
     external_url: Url = ""
     allowed_hosts: tuple[HostName, ...] = ()
+    config_file: FilePath | None = None

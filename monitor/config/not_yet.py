@@ -33,14 +33,14 @@ GLOBAL = _keys(
 }
 SCRAPE_CONFIG = _keys(
     _HTTP_CLIENT
-    + """ relabel_configs metric_relabel_configs scrape_protocols scrape_classic_histograms
+    + """ scrape_protocols scrape_classic_histograms
     always_scrape_classic_histograms scrape_native_histograms convert_classic_histograms_to_nhcb
     scrape_failure_log_file target_limit keep_dropped_targets enable_compression track_timestamps_staleness
     native_histogram_bucket_limit native_histogram_min_bucket_factor metric_name_validation_scheme
     metric_name_escaping_scheme extra_scrape_metrics
-    azure_sd_configs consul_sd_configs digitalocean_sd_configs dns_sd_configs docker_sd_configs
-    dockerswarm_sd_configs ec2_sd_configs eureka_sd_configs file_sd_configs gce_sd_configs hetzner_sd_configs
-    http_sd_configs ionos_sd_configs kubernetes_sd_configs kuma_sd_configs lightsail_sd_configs linode_sd_configs
+    azure_sd_configs consul_sd_configs digitalocean_sd_configs docker_sd_configs
+    dockerswarm_sd_configs ec2_sd_configs eureka_sd_configs gce_sd_configs hetzner_sd_configs
+    ionos_sd_configs kuma_sd_configs lightsail_sd_configs linode_sd_configs
     marathon_sd_configs nerve_sd_configs nomad_sd_configs openstack_sd_configs ovhcloud_sd_configs
     puppetdb_sd_configs scaleway_sd_configs serverset_sd_configs stackit_sd_configs triton_sd_configs
     uyuni_sd_configs vultr_sd_configs"""
@@ -48,6 +48,11 @@ SCRAPE_CONFIG = _keys(
     "bearer_token": "use authorization",
     "bearer_token_file": "use authorization",
 }
+HTTP_CLIENT = _keys(_HTTP_CLIENT) | {
+    "bearer_token": "use authorization",
+    "bearer_token_file": "use authorization",
+}
+KUBERNETES_SD_CONFIG = HTTP_CLIENT | {"kubeconfig_file": "use api_server, authorization and tls_config"}
 TLS_CONFIG = _keys("min_version max_version") | {
     "ca": "use ca_file",
     "ca_ref": "use ca_file",
@@ -108,3 +113,9 @@ PAGERDUTY_CONFIG = _keys(
     "severity": "use severities: {page: critical}",
 }
 STORAGE = _keys("tsdb exemplars")
+TLS_SERVER_CONFIG = _keys("cipher_suites curve_preferences prefer_server_cipher_suites client_allowed_sans") | {
+    "cert": "use cert_file",
+    "key": "use key_file",
+    "client_ca": "use client_ca_file",
+}
+WEB_FILE = _keys("http_server_config rate_limit")

@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import PlainValidator
 
 from monitor.config import checks, not_yet
 from monitor.config.alerting import AlertingConfig
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
+from monitor.config.fields import one_of
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.inhibition import inhibit_rules, shipped_inhibit_rules
@@ -109,9 +112,12 @@ class _Reader:
             scrape_configs=self._scrape_configs(global_),
             rule_files=rule_files(self.report, self._folder),
             route=self._route(receivers),
+        web = self.report.read(WebConfig, ("web",)) or WebConfig()
             receivers=receivers,
             storage=self.report.read(StorageConfig, ("storage",)) or StorageConfig(),
-            web=self.report.read(WebConfig, ("web",)) or WebConfig(),
+            prometheus=prometheus,
+            web=web,
+            web_file=self._web_file(web.config_file),
             inhibit_rules=inhibit_rules(self.report) if self._given("inhibit_rules") else shipped_inhibit_rules(),
             time_intervals=self._time_intervals(),
             slack=self.report.read(InteractiveConfig, ("slack",)) or InteractiveConfig(),
@@ -194,3 +200,13 @@ class _Reader:
     def _given(self, key: str) -> bool:
         node = find(self.report.document.root, (key,))
         return node is not None and not (isinstance(node, Scalar) and node.is_null)
+    def _web_file(self, path: Path | None) -> WebFile:
+        """Return what stands in the file; its mistakes are those of this one."""
+        if path is None:
+            return WebFile()
+        try:
+            return read_web_file(path)
+        except DocumentError as err:
+            self.report.mistakes.extend(err.mistakes)
+            return WebFile()
+

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from monitor.web.access import CHALLENGE, Access
 from monitor.web.answer import failure
 from monitor.web.error import ApiError, ErrorType
 from monitor.web.information import Information
@@ -28,10 +29,11 @@ View = Callable[..., Response]
 
 @dataclass(frozen=True, slots=True)
 class Guarding:
-    """`guard` returns who judges requests now; `refused` hears of those that are turned away."""
+    """`guard` and `access` return who judges requests now; `refused` hears of those that are turned away."""
 
     guard: Callable[[], Guard] = Guard
     refused: Callable[[Refusal], None] = lambda _: None
+    access: Callable[[], Access] = Access
 
 
 def create_app(
@@ -84,11 +86,21 @@ def _judge(guarding: Guarding) -> Response | None:
     host = headers.get("Host", "")
     refusal = guarding.guard().refusal(request.method, host, headers.get("Origin"), headers.get("Sec-Fetch-Site"))
     if refusal is None:
-        return None
+        if guarding.access().lets_in(request.path, headers.get("Authorization")):
+            return None
+        guarding.refused(Refusal.CREDENTIALS)
+        return _challenge()
     guarding.refused(refusal)
     if refusal is Refusal.ORIGIN:
         return text("403 forbidden: a page of somebody else asks for this (see web.external_url)\n", 403)
     return text(f"403 forbidden: not known as {shown(host)} (see web.external_url and web.allowed_hosts)\n", 403)
+
+
+def _challenge() -> Response:
+    """Answer as Prometheus does; a browser asks for name and password then."""
+    response = text("401 unauthorized\n", 401)
+    response.headers["WWW-Authenticate"] = CHALLENGE
+    return response
 
 
 def _refused(err: HTTPException) -> Response:

@@ -26,6 +26,7 @@ class Refusal(StrEnum):
 
     HOST = "host"
     ORIGIN = "origin"
+    CREDENTIALS = "credentials"
 
 
 # Scheme, name and port.
@@ -59,7 +60,7 @@ class Guard:
         given = frozenset(allowed_hosts)
         external = _origin(external_url)
         own = {listen.lower(), *((external[1],) if external is not None else ())}
-        return cls(given | own, external, reads_too=bool(given) or _is_loopback(listen))
+        return cls(given | own, external, reads_too=bool(given) or is_loopback(listen))
 
     def refusal(self, method: str, host: str, origin: str | None = None, site: str | None = None) -> Refusal | None:
         """
@@ -117,5 +118,5 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _is_loopback(listen: str) -> bool:
+def is_loopback(listen: str) -> bool:
     return listen == "localhost" or (_is_address(listen) and ip_address(listen.partition("%")[0]).is_loopback)

@@ -1,8 +1,12 @@
-"""The HTTP server: the application on waitress' threads."""
+"""The HTTP server: the application on waitress' threads, behind TLS where that is wanted."""
 
 import contextlib
+import shutil
+import tempfile
 import threading
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import waitress
 from flask import Flask
@@ -10,6 +14,9 @@ from waitress import wasyncore
 
 from monitor.web import gate
 from monitor.web.application import LARGEST_BODY_BYTES
+
+if TYPE_CHECKING:
+    from monitor.web.tls import TlsFiles, TlsFront
 
 # However many queries run or wait, some threads are left for health and metrics.
 THREADS = gate.RUNNING + gate.WAITING + 4
@@ -23,39 +30,54 @@ IDLE_SECONDS = 10
 class Server:
     """Serves the application on one address until stopped. Raises OSError when the address cannot be bound."""
 
-    def __init__(self, app: Flask, host: str, port: int) -> None:
+    def __init__(
+        self,
+        app: Flask,
+        host: str,
+        port: int,
+        tls: "TlsFiles | None" = None,
+        failed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`failed` hears of connections that speak no TLS, where they should; a bad file raises OSError, ValueError."""
         self._map: dict[int, Any] = {}
-        try:
-            self._server: Any = waitress.create_server(
-                app,
-                map=self._map,
-                host=host,
-                port=port,
-                threads=THREADS,
-                max_request_body_size=LARGEST_BODY_BYTES,
-                connection_limit=MOST_CONNECTIONS,
-                channel_timeout=IDLE_SECONDS,
-                cleanup_interval=IDLE_SECONDS // 2,
-                ident="vllm-monitor",
-            )
-        except BaseException:
-            # What could not be bound, and the addresses of the same name that could, have sockets and threads by now.
-            for dispatcher in {one.task_dispatcher for one in self._map.values() if hasattr(one, "task_dispatcher")}:
-                dispatcher.shutdown(timeout=PATIENCE_SECONDS)
-            wasyncore.close_all(self._map)
-            raise
-        # A name such as localhost may stand for several addresses.
-        several = getattr(self._server, "effective_listen", None)
-        self.port: int = several[0][1] if several else self._server.effective_port
+        self._front: TlsFront | None = None
+        # Where it is asked past TLS, by those who may read the folder: by this user's processes.
+        self.inner: Path | None = None
+        if tls is None:
+            self._server: Any = _created(app, self._map, host=host, port=port)
+            # A name such as localhost may stand for several addresses.
+            several = getattr(self._server, "effective_listen", None)
+            self.port: int = several[0][1] if several else self._server.effective_port
+        else:
+            self.inner = Path(tempfile.mkdtemp(prefix="vllm-monitor-")) / "web.sock"
+            self._server, self._front = self._behind(app, tls, (host, port), self.inner, failed)
+            self.port = self._front.port
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
 
+    def _behind(
+        self, app: Flask, tls: "TlsFiles", address: tuple[str, int], inner: Path, failed: Callable[[], None]
+    ) -> "tuple[Any, TlsFront]":
+        from monitor.web.tls import TlsFront  # asyncio, which nobody else has in memory
+
+        with contextlib.ExitStack() as undo:
+            undo.callback(shutil.rmtree, inner.parent, ignore_errors=True)
+            front = TlsFront(tls, address, inner, failed)
+            undo.callback(front.stop)
+            behind = _created(app, self._map, unix_socket=str(inner), unix_socket_perms="600", url_scheme="https")
+            undo.pop_all()
+        return behind, front
+
     def start(self) -> None:
         self._thread.start()
+        if self._front is not None:
+            self._front.start()
 
     def stop(self) -> None:
         """Close all connections. Only the thread that waits for them may do it without a race."""
         self._stopping.set()
+        if self._front is not None:
+            self._front.stop()
         if not self._thread.is_alive():
             self._close()
             return
@@ -70,6 +92,8 @@ class Server:
     def _close(self) -> None:
         self._server.task_dispatcher.shutdown(timeout=PATIENCE_SECONDS)
         wasyncore.close_all(self._map)
+        if self.inner is not None:
+            shutil.rmtree(self.inner.parent, ignore_errors=True)
 
     def _wake(self) -> None:
         triggers = [one for one in list(self._map.values()) if hasattr(one, "pull_trigger")]
@@ -77,3 +101,24 @@ class Server:
         with contextlib.suppress(OSError):
             for trigger in triggers[:1]:
                 trigger.pull_trigger()
+
+
+def _created(app: Flask, sockets: dict[int, Any], **where: Any) -> Any:
+    try:
+        return waitress.create_server(
+            app,
+            map=sockets,
+            threads=THREADS,
+            max_request_body_size=LARGEST_BODY_BYTES,
+            connection_limit=MOST_CONNECTIONS,
+            channel_timeout=IDLE_SECONDS,
+            cleanup_interval=IDLE_SECONDS // 2,
+            ident="vllm-monitor",
+            **where,
+        )
+    except BaseException:
+        # What could not be bound, and the addresses of the same name that could, have sockets and threads by now.
+        for dispatcher in {one.task_dispatcher for one in sockets.values() if hasattr(one, "task_dispatcher")}:
+            dispatcher.shutdown(timeout=PATIENCE_SECONDS)
+        wasyncore.close_all(sockets)
+        raise

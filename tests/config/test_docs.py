@@ -9,6 +9,7 @@ from monitor.config import flags
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.history import HistoryConfig
+from monitor.config.httpclient import HttpConfig
 from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.interactive import EscalateConfig, InteractiveConfig
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection
@@ -19,7 +20,7 @@ from monitor.config.receiving import ConsoleConfig, ReceiverConfig, SlackConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
-from monitor.config.webhook import HttpConfig, WebhookConfig
+from monitor.config.webhook import WebhookConfig
 from monitor.yamldoc.compose import read_document
 from monitor.yamldoc.report import Report
 from monitor.yamldoc.section import Section
@@ -93,6 +94,7 @@ def read(section: type[Section], settings: dict[str, str]) -> Section:
 def test_the_full_example_loads_and_uses_every_setting(tmp_path: Path) -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
     (tmp_path / "monitor.yaml").write_text(blocks[0])
+    (tmp_path / "web.yml").write_text("basic_auth_users: {}\n")
     config = load(tmp_path / "monitor.yaml")
     assert [job.job_name for job in config.scrape_configs] == ["vllm", "vllm-staging"]
     assert all("does not exist" in told.what or "matches no file" in told.what for told in config.warnings)

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from monitor.config import not_yet
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
+from monitor.config.httpclient import HttpConfig
 from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection, TimesSection
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
-from monitor.config.webhook import HttpConfig, WebhookConfig
+from monitor.config.webhook import WebhookConfig
 from tests.engines import engine
 
 ALERTMANAGER_TOP = ("inhibit_rules", "time_intervals", "mute_time_intervals", "templates")

@@ -20,6 +20,7 @@ from monitor.web.information import Information
 from monitor.web.queries import MOST_SAMPLES, Engines, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
+from monitor.web.tls import TlsFiles
 
 NOW: Instant = 1_700_000_600_000
 
@@ -42,6 +43,7 @@ class StandIn:
 @dataclass(frozen=True)
 class Served:
     url: str
+    inner: str = ""
 
     def get(self, path: str, **parameters: Any) -> requests.Response:
         return requests.get(self.url + path, params=parameters, timeout=30)
@@ -57,19 +59,23 @@ def serve(
     engines: Engines | None = None,
     gate: Gate | None = None,
     guarding: Guarding | None = None,
+    *,
+    tls: TlsFiles | None = None,
+    now: Instant = NOW,
 ) -> Iterator[Served]:
-    """Serve `window` at NOW on a loopback port."""
+    """Serve `window` at `now` on a loopback port."""
 
     def engine(lookback: Duration, seconds: float) -> Engine:
         return Engine(window, lookback=lookback, limits=Limits(points=MOST_SAMPLES, seconds=seconds))
 
-    clock, daemon = VirtualClock(NOW), daemon or StandIn()
+    clock, daemon = VirtualClock(now), daemon or StandIn()
     routes = Routes(daemon, CollectorRegistry(), lambda: None)
     queries = Queries(window, engines or engine, clock, gate or Gate())
-    information = Information(daemon, window, clock, "0.0.test", NOW)
-    server = Server(create_app(routes, queries, information, guarding=guarding or Guarding()), "127.0.0.1", 0)
+    information = Information(daemon, window, clock, "0.0.test", now)
+    app = create_app(routes, queries, information, guarding=guarding or Guarding())
+    server = Server(app, "127.0.0.1", 0, tls)
     server.start()
     try:
-        yield Served(f"http://127.0.0.1:{server.port}")
+        yield Served(f"{'http' if tls is None else 'https'}://127.0.0.1:{server.port}", str(server.inner or ""))
     finally:
         server.stop()

@@ -1,0 +1,115 @@
+"""
+Who may come in: users by name and password, programs by a token, the daemon's own children by one of their own.
+
+reference: Prometheus exporter-toolkit, web configuration: `basic_auth_users` with bcrypt hashes, one comparison cached.
+"""
+
+import hmac
+import threading
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from secrets import token_bytes, token_urlsafe
+
+# Probes of a container have no password, and learn nothing by these.
+OPEN = frozenset(("/-/healthy", "/-/ready"))
+CHALLENGE = 'Basic realm="vllm-monitor", charset="UTF-8"'
+# bcrypt looks at no more of a password.
+_LONGEST_PASSWORD_BYTES = 72
+# Whoever was let in is not asked the slow question again; so many are remembered.
+_REMEMBERED = 100
+_LONGEST_HEADER = 4096
+
+
+def own_token() -> str:
+    """Return a token that nobody outside this process knows."""
+    return token_urlsafe(32)
+
+
+class _Passwords:
+    """The slow comparison, one at a time so that guessing leaves threads and processors to others."""
+
+    def __init__(self) -> None:
+        self._key = token_bytes(32)
+        self._lock = threading.Lock()
+        self._fitted: OrderedDict[bytes, None] = OrderedDict()
+
+    def fits(self, name: str, password: str, hashed: bytes) -> bool:
+        import bcrypt  # only where somebody has a password
+
+        given = password.encode()
+        mark = blake2b(b"\0".join((name.encode(), hashed, given)), key=self._key).digest()
+        with self._lock:
+            if mark in self._fitted:
+                return True
+            try:
+                right = bcrypt.checkpw(given[:_LONGEST_PASSWORD_BYTES], hashed)
+            except ValueError:
+                # A NUL in the password, which no hash was made of.
+                return False
+            if right:
+                self._fitted[mark] = None
+                if len(self._fitted) > _REMEMBERED:
+                    self._fitted.popitem(last=False)
+            return right
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """
+    Judges the Authorization header; without users and token anybody may come in.
+
+    `users` are names and the bcrypt hashes of their passwords; `token` returns the one that programs show, and raises
+    LookupError while there is none to be had. `own` lets the daemon's children in. `elsewhere` are the paths whose
+    requests are judged by whoever answers them.
+    """
+
+    users: Mapping[str, bytes] = field(default_factory=dict)
+    token: Callable[[], str] | None = None
+    own: str = ""
+    elsewhere: frozenset[str] = frozenset()
+    _passwords: _Passwords = field(default_factory=_Passwords, repr=False, compare=False)
+
+    @property
+    def is_open(self) -> bool:
+        return not self.users and self.token is None
+
+    def lets_in(self, path: str, authorization: str | None) -> bool:
+        """Say whether a request for `path` with this header is answered."""
+        if self.is_open or path in OPEN or path in self.elsewhere:
+            return True
+        if not authorization or len(authorization) > _LONGEST_HEADER:
+            return False
+        scheme, _, proof = authorization.partition(" ")
+        if scheme.lower() == "bearer":
+            return self._knows(proof.strip())
+        return scheme.lower() == "basic" and self._is_user(proof.strip())
+
+    def _knows(self, shown: str) -> bool:
+        if self.own and _same(shown, self.own):
+            return True
+        if self.token is None:
+            return False
+        try:
+            return _same(shown, self.token())
+        except LookupError:
+            return False
+
+    def _is_user(self, proof: str) -> bool:
+        try:
+            name, colon, password = b64decode(proof, validate=True).decode().partition(":")
+        except (Base64Error, UnicodeDecodeError):
+            return False
+        if not colon or not self.users:
+            return False
+        known = self.users.get(name)
+        # Who is not known waits as long as who is: the time must not tell which names there are.
+        right = self._passwords.fits(name, password, known or next(iter(self.users.values())))
+        return right and known is not None
+
+
+def _same(shown: str, expected: str) -> bool:
+    return bool(expected) and hmac.compare_digest(shown.encode(), expected.encode())

@@ -1,0 +1,135 @@
+"""The HTTP side over TLS: real handshakes, certificates made by the openssl program."""
+
+import shutil
+import socket
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import requests
+from flask import Flask
+
+from monitor.commands.ask import Way, way_of
+from monitor.storage.window import Window
+from monitor.web.access import Access
+from monitor.web.application import LARGEST_BODY_BYTES, Guarding
+from monitor.web.server import Server
+from monitor.web.tls import Renewed, TlsFiles
+from tests.scrape.test_tls import make
+from tests.web.serving import serve
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("tls")
+    make(made, "own", "IP:127.0.0.1")
+    make(made, "client", "DNS:client")
+    make(made, "stranger", "DNS:stranger")
+    return made
+
+
+def files(folder: Path, *, clients: bool = False) -> TlsFiles:
+    verify = ssl.CERT_REQUIRED if clients else ssl.CERT_NONE
+    return TlsFiles(folder / "own.crt", folder / "own.key", folder / "client.crt" if clients else None, verify)
+
+
+def test_whoever_speaks_tls_is_answered_and_nobody_else(folder: Path) -> None:
+    with serve(Window(), tls=files(folder)) as served:
+        answer = requests.get(f"{served.url}/api/v1/query?query=vector(1)", verify=str(folder / "own.crt"), timeout=5)
+        assert answer.json()["data"]["result"][0]["value"][1] == "1"
+        with pytest.raises(requests.ConnectionError):
+            requests.get(served.url.replace("https", "http") + "/metrics", timeout=5)
+
+
+def test_many_ask_at_once_and_long_bodies_come_through_whole(folder: Path) -> None:
+    with serve(Window(), tls=files(folder)) as served, ThreadPoolExecutor(20) as pool:
+        trust = str(folder / "own.crt")
+
+        def ask(number: int) -> str:
+            data = {"query": f"vector(1) + {number}", "long": "x" * (LARGEST_BODY_BYTES // 2)}
+            answer = requests.post(f"{served.url}/api/v1/query", data=data, verify=trust, timeout=30)
+            return str(answer.json()["data"]["result"][0]["value"][1])
+
+        assert list(pool.map(ask, range(40))) == [str(number + 1) for number in range(40)]
+
+
+def test_connections_that_say_nothing_keep_nobody_out(folder: Path) -> None:
+    with serve(Window(), tls=files(folder)) as served:
+        port = int(served.url.rpartition(":")[2])
+        silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+        answer = requests.get(f"{served.url}/-/healthy", verify=str(folder / "own.crt"), timeout=5)
+        for one in silent:
+            one.close()
+        assert answer.status_code == 200
+
+
+def test_only_a_certificate_that_is_trusted_comes_in_where_one_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    with serve(Window(), tls=files(folder, clients=True)) as served:
+
+        def asked_as(name: str) -> int:
+            config = tmp_path / f"{name}.yml"
+            shown = f"cert_file: {folder}/{name}.crt, key_file: {folder}/{name}.key, " if name else ""
+            config.write_text(f"tls_config: {{{shown}ca_file: {folder}/own.crt}}\n")
+            return way_of(config)("GET", f"{served.url}/metrics", timeout=5).status_code
+
+        assert asked_as("client") == 200
+        for name in ("", "stranger"):
+            with pytest.raises(requests.ConnectionError):
+                asked_as(name)
+
+
+def test_the_daemons_own_children_go_past_tls_but_not_past_the_question_who_they_are(folder: Path) -> None:
+    guarding = Guarding(access=lambda: Access({"admin": b"-"}, own="ours"))
+    with serve(Window(), guarding=guarding, tls=files(folder, clients=True)) as served:
+        assert Path(served.inner).stat().st_mode & 0o777 == 0o600
+        assert Path(served.inner).parent.stat().st_mode & 0o777 == 0o700
+        assert Way("Bearer ours", inner=served.inner)("GET", "http://daemon/metrics", timeout=5).status_code == 200
+        assert Way("Bearer other", inner=served.inner)("GET", "http://daemon/metrics", timeout=5).status_code == 401
+    assert not Path(served.inner).parent.exists()
+
+
+def test_a_renewed_certificate_counts_for_the_next_connection_and_half_a_renewal_for_none(
+    folder: Path, tmp_path: Path
+) -> None:
+    for end in ("crt", "key"):
+        shutil.copy(folder / f"own.{end}", tmp_path / f"own.{end}")
+    make(tmp_path, "new", "IP:127.0.0.1")
+    with serve(Window(), tls=files(tmp_path)) as served:
+
+        def trusts(certificate: Path) -> bool:
+            try:
+                requests.get(f"{served.url}/-/healthy", verify=str(certificate), timeout=5)
+            except requests.exceptions.SSLError:
+                return False
+            return True
+
+        assert trusts(folder / "own.crt")
+        (tmp_path / "new.crt").replace(tmp_path / "own.crt")
+        certificate = Path(shutil.copy(tmp_path / "own.crt", tmp_path / "trusted.crt"))
+        assert trusts(folder / "own.crt")
+        assert not trusts(certificate)
+        (tmp_path / "new.key").replace(tmp_path / "own.key")
+        assert trusts(certificate)
+        assert not trusts(folder / "own.crt")
+
+
+def test_files_that_are_none_are_refused_at_the_start(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "garbage").write_text("garbage")
+    good = files(folder)
+    with pytest.raises(OSError, match="No such file"):
+        Renewed(TlsFiles(tmp_path / "gone", good.key_file))
+    with pytest.raises(ssl.SSLError):
+        Renewed(TlsFiles(tmp_path / "garbage", good.key_file))
+    with pytest.raises(ssl.SSLError, match="KEY_VALUES_MISMATCH"):
+        Renewed(TlsFiles(good.cert_file, folder / "client.key"))
+
+
+def test_an_address_that_is_taken_leaves_nothing_behind(folder: Path) -> None:
+    before = set(Path("/tmp").glob("vllm-monitor-*"))  # noqa: S108 - only looked at
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(OSError, match="in use"):
+            Server(Flask("x"), "127.0.0.1", taken.getsockname()[1], files(folder))
+    assert set(Path("/tmp").glob("vllm-monitor-*")) <= before  # noqa: S108 - the same
