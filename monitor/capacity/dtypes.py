@@ -32,16 +32,40 @@ WEIGHT_BYTES: Mapping[str, float] = {
     "mxfp4": 0.54,
     "nvfp4": 0.57,
 }
+_COMPUTED = ("bfloat16", "float16", "float32")
+# What `--dtype` may be beside `auto`.
+_DTYPES = {"half": "float16", "float": "float32"} | {name: name for name in _COMPUTED}
 _SHORT = {"bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp32": "float32", "float": "float32"}
 
 
-def kv_bytes(dtype: str, weights_dtype: str) -> float:
+def computed_in(dtype: str, weights_dtype: str) -> str:
     """
-    Return the bytes of a number in the KV cache; `auto` is the type of the model.
+    Return the type that a model computes in with `--dtype`: `auto` is that of its weights.
+
+    Quantised weights are unpacked to 16 bits. Raises CapacityError for a type that vLLM does not have.
+    """
+    if dtype == "auto":
+        weights = _SHORT.get(weights_dtype, weights_dtype)
+        return weights if weights in _COMPUTED else "bfloat16"
+    found = _DTYPES.get(dtype)
+    if found is None:
+        raise CapacityError(f"--dtype {dtype!r} is not one of auto, {', '.join(_DTYPES)}")
+    return found
+
+
+def loaded_in(dtype: str, weights_dtype: str) -> str:
+    """Return the type that weights are loaded in: as `--dtype` says, but for those that are quantised."""
+    plain = _SHORT.get(weights_dtype, weights_dtype) in _COMPUTED
+    return computed_in(dtype, weights_dtype) if plain else weights_dtype
+
+
+def kv_bytes(dtype: str, model_dtype: str) -> float:
+    """
+    Return the bytes of a number in the KV cache; `auto` is the type that the model computes in.
 
     Raises CapacityError for a type whose size the attention backend chooses.
     """
-    return _looked_up(KV_BYTES, _model_type(weights_dtype) if dtype == "auto" else dtype, "--kv-cache-dtype")
+    return _looked_up(KV_BYTES, model_dtype if dtype == "auto" else dtype, "--kv-cache-dtype")
 
 
 def weight_bytes(dtype: str) -> float:
@@ -54,9 +78,3 @@ def _looked_up(table: Mapping[str, float], dtype: str, what: str) -> float:
     if found is None:
         raise CapacityError(f"{what} {dtype!r} is not one of {', '.join(table)}: its size is not known here")
     return found
-
-
-def _model_type(weights_dtype: str) -> str:
-    """Return the type a model computes in: quantised weights are unpacked to 16 bits, and so is what is cached."""
-    dtype = _SHORT.get(weights_dtype, weights_dtype)
-    return dtype if dtype in ("float32", "float16") else "bfloat16"

@@ -4,8 +4,11 @@ What the layers of a model keep in the KV cache, and how much of it one GPU hold
 reference: vLLM 0.33, the KV cache specifications of its layers (formulas, no code).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+# Bytes of a number of a state, as the tables of models have it.
+_GIVEN_IN = 2
 
 
 class Kind(StrEnum):
@@ -100,6 +103,13 @@ class Architecture:
     @property
     def layer_count(self) -> int:
         return sum(layers.count for layers in self.layers)
+
+    def computed_in(self, bytes_a_number: float) -> "Architecture":
+        """Return it with states of numbers of this size: they are given in 16 bits."""
+        if bytes_a_number == _GIVEN_IN:
+            return self
+        scaled = (replace(each, state_bytes=int(each.state_bytes * bytes_a_number / _GIVEN_IN)) for each in self.layers)
+        return replace(self, layers=tuple(scaled))
 
     @property
     def is_hybrid(self) -> bool:

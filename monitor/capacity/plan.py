@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
 
-from monitor.capacity.dtypes import kv_bytes, weight_bytes
+from monitor.capacity.dtypes import computed_in, kv_bytes, loaded_in, weight_bytes
 from monitor.capacity.failure import CapacityError
 from monitor.capacity.gpus import Gpu
 from monitor.capacity.groups import Pool, Sharding, pool
@@ -24,15 +24,17 @@ class Settings:
     """
     The flags of `vllm serve` that capacity depends on, under their own names.
 
-    `quantization` None leaves the weights as the checkpoint has them. `max_num_batched_tokens` matters to layers with a
-    window. `hybrid_kv_cache_manager` None is vLLM's default: on, but for chunked attention. `lengths` are tokens of a
-    request, answer included, with its share of the traffic.
+    `dtype` is what the model computes in, and what weights that are not quantised are loaded in; "auto" is as the
+    checkpoint has them. `quantization` None leaves quantised weights as they are. `max_num_batched_tokens` matters to
+    layers with a window. `hybrid_kv_cache_manager` None is vLLM's default: on, but for chunked attention. `lengths` are
+    tokens of a request, answer included, with its share of the traffic.
     """
 
     max_model_len: int
     gpu_memory_utilization: float = 0.92
     kv_cache_dtype: str = "auto"
     quantization: str | None = None
+    dtype: str = "auto"
     tensor_parallel_size: int = 1
     pipeline_parallel_size: int = 1
     data_parallel_size: int = 1
@@ -85,7 +87,9 @@ class Plan:
 def plan(model: Architecture, gpu: Gpu, settings: Settings, measured: Measured | None = None) -> Plan:
     """Return what fits. Raises CapacityError for settings that contradict themselves."""
     _check(model, settings)
-    number = kv_bytes(settings.kv_cache_dtype, model.weights_dtype)
+    dtype = computed_in(settings.dtype, model.weights_dtype)
+    model = model.computed_in(weight_bytes(dtype))
+    number = kv_bytes(settings.kv_cache_dtype, dtype)
     sharding = Sharding(settings.tensor_parallel_size, settings.pipeline_parallel_size)
     hybrid = has_manager(model, settings)
     cache = pool(model, number, sharding, settings.block_size, hybrid=hybrid)
@@ -123,7 +127,8 @@ def weights_gib(model: Architecture, settings: Settings) -> float:
     """Return the GiB of all weights, before they are spread over GPUs. Raises CapacityError for an unknown type."""
     if settings.quantization is None and model.weights_bytes is not None:
         return model.weights_bytes / GIB
-    return model.parameters * weight_bytes(settings.quantization or model.weights_dtype) / GIB
+    loaded = settings.quantization or loaded_in(settings.dtype, model.weights_dtype)
+    return model.parameters * weight_bytes(loaded) / GIB
 
 
 def _token_bytes(model: Architecture, settings: Settings, bytes_a_number: float, *, hybrid: bool) -> float:

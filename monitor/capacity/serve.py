@@ -13,6 +13,8 @@ def serve_line(model: str, settings: Settings) -> str:
     ]
     if settings.kv_cache_dtype != "auto":
         flags.append(("--kv-cache-dtype", settings.kv_cache_dtype))
+    if settings.dtype != "auto":
+        flags.append(("--dtype", settings.dtype))
     if settings.quantization is not None:
         flags.append(("--quantization", settings.quantization))
     sizes = {

@@ -1,7 +1,8 @@
 """
 What a request's state takes in one recurrent layer, in bytes, whatever the length of the request.
 
-The state is kept in 16 bits, as vLLM does by default; `--mamba-ssm-cache-dtype float32` doubles the larger part.
+The state is kept in 16 bits, as vLLM does by default, and in 32 with `--dtype float32`; `--mamba-ssm-cache-dtype` would
+double the larger part alone, and is not known here.
 reference: vLLM 0.33, shapes of Mamba 2 and gated delta net states.
 """
 

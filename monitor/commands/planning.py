@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from monitor.capacity.dtypes import computed_in, weight_bytes
 from monitor.capacity.failure import CapacityError
 from monitor.capacity.gpus import gpu
 from monitor.capacity.memory import GIB, Measured
@@ -22,6 +23,7 @@ _READ: Mapping[str, Any] = {
     "gpu-memory-utilization": float,
     "kv-cache-dtype": str,
     "quantization": str,
+    "dtype": str,
     "tensor-parallel-size": int,
     "pipeline-parallel-size": int,
     "data-parallel-size": int,
@@ -59,7 +61,8 @@ def answer(
 ) -> bool:
     """Print the plan; return whether vLLM starts with it, for all that is known. Raises CapacityError."""
     _check(asked)
-    given = None if asked.weights_gib is None else max(1, round(asked.weights_gib * GIB / 2))
+    size = weight_bytes(computed_in(asked.settings.dtype, "auto"))
+    given = None if asked.weights_gib is None else max(1, round(asked.weights_gib * GIB / size))
     found, card = model(asked.model, given), gpu(asked.gpu)
     if given is not None:
         found = replace(found, weights_bytes=None, weights_dtype="bfloat16")
@@ -93,7 +96,9 @@ def _measured(asked: Planning, settings: Settings) -> Measured:
     log = asked.startup or Startup()
     shards = settings.tensor_parallel_size * settings.pipeline_parallel_size
     logged = (log.number(Fact.TENSOR_PARALLEL) or 1) * (log.number(Fact.PIPELINE_PARALLEL) or 1)
-    same = shards == logged and settings.quantization is None and asked.weights_gib is None
+    dtype = log.text(Fact.DTYPE)
+    same_type = settings.dtype == "auto" or computed_in(settings.dtype, dtype) == dtype
+    same = shards == logged and same_type and settings.quantization is None and asked.weights_gib is None
     return Measured(
         total=log.number(Fact.TOTAL_GIB),
         weights=log.number(Fact.WEIGHTS_GIB) if same else None,

@@ -59,6 +59,32 @@ def test_a_config_json_is_read_by_path_or_by_folder(tmp_path: Path) -> None:
         assert planned.memory.weights.likely == found.parameters * 2 / GIB
 
 
+@pytest.mark.parametrize(
+    ("dtype", "weights", "bytes_a_number"), [("auto", 2, 2), ("half", 2, 2), ("float32", 4, 4), ("float", 4, 4)]
+)
+def test_weights_and_cache_are_of_the_dtype_that_is_asked_for(dtype: str, weights: float, bytes_a_number: int) -> None:
+    found = architecture(CONFIG, "m", "")
+    planned = plan(found, gpu("1"), Settings(512, dtype=dtype))
+    assert planned.memory.weights.likely == found.parameters * weights / GIB
+    assert planned.token_bytes == 2 * 2 * 32 * bytes_a_number
+    eight = plan(found, gpu("1"), Settings(512, dtype=dtype, kv_cache_dtype="fp8"))
+    assert eight.token_bytes == 2 * 2 * 32
+
+
+def test_quantised_weights_stay_as_they_are_whatever_is_computed_in() -> None:
+    found = architecture(CONFIG | {"quantization_config": {"quant_method": "awq"}}, "m", "")
+    sizes = [plan(found, gpu("1"), Settings(512, dtype=dtype)).memory.weights for dtype in ("auto", "float16")]
+    assert sizes[0] == sizes[1]
+    assert sizes[0].likely == found.parameters * 0.56 / GIB
+
+
+def test_a_state_is_of_the_dtype_that_is_computed_in() -> None:
+    planned = [plan(model("nemotron-h-8b"), gpu("80"), Settings(8192, dtype=each)) for each in ("auto", "float32")]
+    # Twice the numbers of attention and of the states: blocks of twice the bytes, and of the same length.
+    assert [one.cache.block_size for one in planned] == [528, 528]
+    assert planned[1].cache.block_bytes == 2 * planned[0].cache.block_bytes
+
+
 def test_an_unknown_architecture_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CapacityError, match="the model type 'hyena' is not known here"):
         model(str(read(tmp_path, CONFIG | {"model_type": "hyena"})))

@@ -63,11 +63,11 @@ def test_every_way_reaches_what_is_asked_and_starts(named: str, card: str, lengt
     [
         (Settings(16_384), "vllm serve m --max-model-len 16384 --gpu-memory-utilization 0.92 --max-num-seqs 256"),
         (
-            Settings(8192, 0.9, "fp8", "awq", 2, 3, 4, 64, 2048, 32, hybrid_kv_cache_manager=False),
+            Settings(8192, 0.9, "fp8", "awq", "half", 2, 3, 4, 64, 2048, 32, hybrid_kv_cache_manager=False),
             (
                 "vllm serve m --max-model-len 8192 --gpu-memory-utilization 0.9 --kv-cache-dtype fp8 "
-                "--quantization awq --tensor-parallel-size 2 --pipeline-parallel-size 3 --data-parallel-size 4 "
-                "--max-num-seqs 64 --max-num-batched-tokens 2048 --block-size 32 --disable-hybrid-kv-cache-manager"
+                "--dtype half --quantization awq --tensor-parallel-size 2 --pipeline-parallel-size 3 "
+                "--data-parallel-size 4 --max-num-seqs 64 --max-num-batched-tokens 2048 --block-size 32 --disable-hybrid-kv-cache-manager"
             ),
         ),
     ],

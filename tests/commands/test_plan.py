@@ -69,6 +69,15 @@ def test_a_start_up_log_takes_the_place_of_every_guess(tmp_path: Path) -> None:
     assert told["compare"]["tensor-parallel-size=2"]["weights_gib"][1] == pytest.approx(14.96 / 2, abs=0.01)
 
 
+def test_weights_that_are_given_are_those_of_the_dtype_that_is_asked_for() -> None:
+    asked = [*ASKED, "--max-model-len", "4096", *MEASURED, "--dtype", "float32", "--json", "--compare", "dtype=half"]
+    told = json.loads(CliRunner().invoke(cli, asked).stdout)
+    assert told["weights_gib"][1] == pytest.approx(14.99)
+    assert told["token_bytes"] == 262_144
+    assert "--dtype float32" in told["serve"]
+    assert told["compare"]["dtype=half"]["weights_gib"][1] == pytest.approx(14.99 / 2)
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [
@@ -80,6 +89,8 @@ def test_a_start_up_log_takes_the_place_of_every_guess(tmp_path: Path) -> None:
         (["--compare", "max-model-len=long"], "'long' is no number"),
         (["--length", "long=1"], "write 4000=0.7"),
         (["--kv-cache-dtype", "nvfp4"], "its size is not known here"),
+        (["--dtype", "bf16"], "--dtype 'bf16' is not one of auto, half, float, bfloat16, float16, float32"),
+        (["--compare", "dtype=int8"], "--dtype 'int8' is not one of auto"),
         (["--quantization", "magic"], "its size is not known here"),
         (["--weights-gib", "-3"], "--weights-gib -3 is not a size"),
         (["--reserve-gib", "-3"], "--reserve-gib -3 is not a size"),
