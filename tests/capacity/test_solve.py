@@ -67,7 +67,8 @@ def test_every_way_reaches_what_is_asked_and_starts(named: str, card: str, lengt
             (
                 "vllm serve m --max-model-len 8192 --gpu-memory-utilization 0.9 --kv-cache-dtype fp8 "
                 "--dtype half --quantization awq --tensor-parallel-size 2 --pipeline-parallel-size 3 "
-                "--data-parallel-size 4 --max-num-seqs 64 --max-num-batched-tokens 2048 --block-size 32 --disable-hybrid-kv-cache-manager"
+                "--data-parallel-size 4 --max-num-seqs 64 --max-num-batched-tokens 2048 --block-size 32 "
+                "--disable-hybrid-kv-cache-manager"
             ),
         ),
     ],
