@@ -7,7 +7,6 @@ Prometheus, which has all of them, give the same.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import NamedTuple, Protocol
 
 from monitor.model.instant import DAY, MINUTE, SECOND, Duration, Instant
@@ -19,6 +18,9 @@ from monitor.report.questions import ALERTS, DAILY_PEAK, Distribution, Question
 
 # Of how long a sample of a distribution is, which ends at it.
 _SPAN: Duration = 5 * MINUTE
+# No request, token or second was ever counted so far.
+_LARGEST = 1e18
+
 # Values by the instant of their minute's end.
 Track = Mapping[Instant, float]
 
@@ -101,15 +103,29 @@ def _counts(ask: Ask, asked: Distribution, period: Period) -> dict[Model, dict[f
         end = min(begin + WEEK, period.end)
         for labels, _, values in ask(asked.over(end - begin - SECOND), end, end, MINUTE):
             counts = found.setdefault(Model(labels.value("job"), labels.value("model_name")), {})
-            edge = float(labels.value("le"))
-            counts[edge] = counts.get(edge, 0.0) + values[-1]
+            edge = _edge(labels)
+            if edge is not None and values and _is_sound(values[-1]):
+                counts[edge] = counts.get(edge, 0.0) + values[-1]
     return found
+
+
+def _edge(labels: Labels) -> float | None:
+    """Return the upper edge of a bucket; None where the label is missing or no number."""
+    try:
+        return float(labels.value("le"))
+    except ValueError:
+        return None
 
 
 def _add(found: dict[Labels, dict[Instant, float]], answer: Sequence[Points]) -> None:
     for labels, times, values in answer:
         track = found.setdefault(labels, {})
-        track.update((at, value) for at, value in zip(times, values, strict=True) if isfinite(value))
+        track.update((at, value) for at, value in zip(times, values, strict=True) if _is_sound(value))
+
+
+def _is_sound(value: float) -> bool:
+    # Also of sums of so many: one gauge that has gone mad must not cost the whole report.
+    return abs(value) < _LARGEST
 
 
 def _by_model(found: Mapping[Labels, Track]) -> dict[Model, Track]:

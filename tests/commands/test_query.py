@@ -14,6 +14,8 @@ from monitor.storage.window import Window
 from tests.differential.remote_write import push
 from tests.differential.server import prometheus
 from tests.engines import engine
+from tests.notify.endpoint import endpoint
+from tests.slackstub.faults import Answer
 from tests.web.samples import fill, series
 from tests.web.serving import Served, serve
 
@@ -200,6 +202,39 @@ def test_errors_of_the_server_are_passed_on(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("[1, 2]", id="another JSON"),
+        pytest.param("[" * 100_000, id="too deep"),
+        pytest.param("9" * 5_000, id="too many digits"),
+        pytest.param('{"status": "success"}', id="no data"),
+        pytest.param('{"status": "success", "data": null}', id="null"),
+        pytest.param('{"status": "success", "data": {"resultType": "vector", "result": null}}', id="no result"),
+        *[
+            pytest.param(f'{{"status": "success", "data": {{"resultType": "vector", "result": [{one}]}}}}', id=one)
+            for one in (
+                "7",
+                '{"value": [1, "2"]}',
+                '{"metric": {"job": 7}, "value": [1, "2"]}',
+                '{"metric": {}, "value": [1]}',
+                '{"metric": {}, "value": [1, "two"]}',
+                '{"metric": {}, "value": [1, null]}',
+                '{"metric": {}, "value": ["one", "2"]}',
+                '{"metric": {}, "value": [Infinity, "2"]}',
+            )
+        ],
+    ],
+)
+@pytest.mark.parametrize("command", [["query", "up"], ["report"]], ids=["query", "report"])
+def test_a_server_that_answers_something_else_is_named_in_one_line(command: list[str], body: str) -> None:
+    with endpoint(lambda _: Answer(200, body=body)) as server:
+        done = CliRunner().invoke(cli, [*command, "--url", server.url])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"{server.url} does not speak the Prometheus HTTP API: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["up", "--step", "15s"],
@@ -213,6 +248,8 @@ def test_errors_of_the_server_are_passed_on(served: Served) -> None:
         ["up", "--plot"],
         ["up", "--plot", "--json", "--range", "1h"],
         ["up", "--url", "127.0.0.1:9109"],
+        ["up", "--url", "http://[::1"],
+        ["up", "--url", "http://127.0.0.1:99999"],
         ["up", "--url", "http://127.0.0.1:9109", "--openmetrics", "page.txt"],
         [],
     ],
