@@ -22,6 +22,8 @@ from monitor.clockwatch import ClockWatch
 from monitor.config.config import Config
 from monitor.dispatch.alerting import Alerting
 from monitor.dispatching import Dispatching
+from monitor.entrance import Entrance, is_wide_open, tls_of
+from monitor.inbox import Inbox
 from monitor.interaction import Interaction
 from monitor.longterm import LongEngine, LongTerm
 from monitor.metrics import Metrics
@@ -50,6 +52,7 @@ from monitor.web.incidents import IncidentsApi
 from monitor.web.information import Information
 from monitor.web.outbox import OutboxApi
 from monitor.web.queries import MOST_SAMPLES, Evaluator, Queries
+from monitor.web.received import ReceivedApi
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
 from monitor.web.slack_actions import SlackActions
@@ -104,8 +107,10 @@ class App:
             workspace = self._builder.workspace
             workspace.begin(state.incidents, state.journal)
             interaction = Interaction(workspace.incidents, state.silences, state.journal, self._clock, self._registry)
+            inbox = Inbox(state.received, state.journal, state.silences, self._clock)
+            token, told = self._entrance.token, self._supervisor
             lasting = Lasting(
-                state, server, dispatching, Workers(), workspace, interaction, supervisor=self._supervisor
+                state, server, dispatching, Workers(), workspace, interaction, token, inbox, supervisor=told
             )
             running = self._assemble(parts, lasting)
             state.restore(running.pipeline, self._clock.now())
@@ -178,6 +183,11 @@ class App:
         running = self._running
         return running.lasting.dispatching.alerting(running.timetable.look) if running is not None else None
 
+    def inbox(self) -> Inbox | None:
+        """Return what takes the messages of Alertmanagers, or None when nothing runs."""
+        running = self._running
+        return running.lasting.inbox if running is not None else None
+
     def signing_secret(self) -> Secret | None:
         """Return what Slack signs its clicks with, or None when none are taken over HTTP."""
         running = self._running
@@ -217,8 +227,9 @@ class App:
         self._entrance.admit(config)
         guarding = self._entrance.guarding(self._metrics.refused)
         gates = gate(self._probers, self._clock.now)
+        received = ReceivedApi(self, self._clock, self._metrics.count_received).blueprint()
         incidents = IncidentsApi(self, self._clock).blueprint()
-        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates
+        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates, received
         app = create_app(routes, queries, information, *more, guarding=guarding)
         try:
             server = Server(app, listen.host, listen.port, tls_of(config.web_file), self._metrics.no_tls)
@@ -226,6 +237,9 @@ class App:
         except (OSError, ValueError) as err:
             why = (isinstance(err, OSError) and err.strerror) or str(err)
             raise StartError(f"cannot listen on {listen}: {why} (set --listen or web.listen)") from err
+        if is_wide_open(config):
+            log.warning("anybody who reaches the port may ask and silence", extra={"set": "web.config_file"})
+        return server
 
     def _assemble(self, parts: Parts, lasting: Lasting) -> Running:
         own = OwnSeries(self._registry, self._refresh, str(parts.config.web.listen))
@@ -237,9 +251,6 @@ class App:
 
     def _go_over(self, old: Running, parts: Parts) -> Running:
         """Stop `old` and return what goes on in its place, ready to begin."""
-        if is_wide_open(config):
-            log.warning("anybody who reaches the port may ask and silence", extra={"set": "web.config_file"})
-        return server
         old.timetable.stop()
         now, dispatching = self._clock.now(), old.lasting.dispatching
         orphans = parts.manager.take_over(old.parts.manager, now)

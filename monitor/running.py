@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from monitor.beating import Beating
 from monitor.build import Parts
 from monitor.dispatching import Dispatching
+from monitor.inbox import Inbox
 from monitor.interaction import Interaction, Ways
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
 from monitor.notify.slack.workspace import Workspace
@@ -42,6 +43,9 @@ class Lasting:
     workers: Workers
     workspace: Workspace
     interaction: Interaction
+    # What lets a child of the daemon in.
+    token: str
+    inbox: Inbox
     probing: Workers = field(default_factory=lambda: Workers(name="probe"))
     supervisor: Supervisor = field(default_factory=Supervisor)
 
@@ -62,6 +66,7 @@ class Running:
     def begin(self) -> None:
         self.pipeline.outbox.start(self.pipeline.clock.now)
         self.lasting.interaction.begin(self.parts.config, Ways(self.pipeline.outbox, self.parts.integrations))
+        self.lasting.inbox.begin(self.parts.config, self.pipeline.outbox, self.parts.integrations)
         self.timetable.start()
 
     def take_over(self, old: "Running", now: Instant) -> None:
@@ -86,6 +91,7 @@ class Running:
             self.pipeline.shift(by)
             self.lasting.state.history.shift(by)
             self.lasting.workspace.shift(by)
+            self.lasting.inbox.shift(by)
         except Exception:  # a tick like the others: whatever this is, a daemon that stands still would be worse
             log.exception("not everything has moved with the clock")
             self.pipeline.metrics.ticks_failed.labels(CLOCK).inc()
@@ -113,6 +119,7 @@ class Running:
         lasting = self.lasting
         beating, escalating = self._beating, lasting.interaction
         timetable = Timetable(self.pipeline, lasting.workers, self._save_window, beating, escalating, lasting.probing)
+        timetable.also(lasting.inbox)
         if self._report is not None:
             timetable.add(self._report)
         if lasting.supervisor.watchdog:
