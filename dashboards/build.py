@@ -9,9 +9,15 @@ from typing import Any
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
+from dashboards.alerting import alerting
+from dashboards.capacity import capacity
+from dashboards.engine import engine
+from dashboards.fleet import fleet
 from dashboards.overview import overview
+from dashboards.slo import slo
 
 HERE = Path(__file__).parent
+PAGES = (overview, engine, capacity, fleet, slo, alerting)
 # What Grafana 11.6 writes. Later servers migrate it up; a higher number would not be migrated down.
 SCHEMA_VERSION = 41
 # The SDK writes these everywhere; they belong to interval variables and to the menus of Grafana 13.
@@ -20,7 +26,7 @@ SURPLUS = ("auto", "auto_count", "auto_min", "placement")
 
 def files() -> dict[str, str]:
     """Return the text of every dashboard by file name."""
-    return {"vllm-overview.json": text(overview())}
+    return {f"vllm-{page.name}.json": text(page.build()) for page in (build() for build in PAGES)}
 
 
 def text(builder: Dashboard) -> str:

@@ -1,81 +1,82 @@
 """The dashboard "vLLM overview": is it serving, and if not, where does it jam."""
 
-from grafana_foundation_sdk.builders import dashboard
-from grafana_foundation_sdk.cog.builder import Builder
-from grafana_foundation_sdk.models import dashboard as models
+from dashboards.page import KEPT, Page, uid
+from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows, states
+from dashboards.select import ENGINE, alerts, engines, models, servers
+from dashboards.thresholds import burn_rates, threshold
 
-from dashboards.panels import DATASOURCE, About, Panel, Query, Steps, lines, number, states
-from dashboards.thresholds import threshold
-
-SERVERS = 'job=~"$job", instance=~"$instance"'
-ENGINES = f'{SERVERS}, model_name=~"$model_name"'
-ENGINE = "{{instance}} {{engine}}"
-FULL_WIDTH = 24
-
-WAITING: Steps = {"orange": threshold("VLLMRequestsWaiting", "vllm_engine:requests_waiting:p50_1m")}
-KV_FULL: Steps = {"orange": threshold("VLLMKVCacheFull", "vllm_engine:kv_cache_usage:p90_1m")}
-PREEMPTIONS: Steps = {
-    "orange": threshold("VLLMPreemptionsHigh", "vllm_engine:preemptions:rate5m"),
-    "red": threshold("VLLMPreemptionStorm", "vllm_engine:preemptions:rate2m"),
+WAITING: Steps = {"orange": threshold("VLLMRequestsWaiting", "waiting")}
+KV_FULL: Steps = {"orange": threshold("VLLMKVCacheFull", "usage_ratio")}
+ERRORS: Steps = {
+    "orange": threshold("VLLMErrorRateHigh", "error_ratio"),
+    "red": threshold("VLLMErrorRateCritical", "error_ratio"),
 }
+# Slowest first: an objective's budget of thirty days is gone at its end, or in ten days, five, two.
+BURN: Steps = dict(zip(("yellow", "orange", "dark-orange", "red"), sorted(burn_rates().values()), strict=True))
+ALERT_STATES: Words = {1: ("pending", "yellow"), 2: ("firing", "red")}
 
 
-def overview() -> dashboard.Dashboard:
-    page = (
-        dashboard.Dashboard("vLLM overview")
-        .uid("vllm-monitor-overview")
-        .description(
-            "Is it serving, and if not, where does it jam. Reads recorded names only; the rules must be loaded."
-        )
-        .tags(["vllm", "vllm-monitor"])
-        .readonly()
-        .time("now-1h", "now")
-        .refresh("30s")
-        .timezone("browser")
-        .tooltip(models.DashboardCursorSync.CROSSHAIR)
-        .variables(_variables())
-        .link(_other_dashboards())
-        .annotation(_firing())
+def overview() -> Page:
+    return Page(
+        "overview",
+        "vLLM overview",
+        "Is it serving, and if not, where does it jam?",
+        {
+            "": _now(),
+            " ": [alert_lanes()],
+            "  ": _load(),
+            "   ": _quality(),
+            "Models": [_models()],
+        },
     )
-    for title, panels in _rows().items():
-        page = page.with_row(dashboard.Row(title))
-        for panel in panels:
-            page = page.with_panel(panel.span(FULL_WIDTH // len(panels)))
-    return page
 
 
-def _rows() -> dict[str, list[Panel]]:
-    return {
-        "Alerts": _alerts(),
-        "Now": _now(),
-        "Load": _load(),
-        "Latency": _latency(),
-        "KV cache": _kv_cache(),
-    }
-
-
-def _alerts() -> list[Panel]:
-    firing = f'ALERTS{{alertstate="firing", alertname=~"VLLM.+", {SERVERS}}} * 2'
-    pending = f'ALERTS{{alertstate="pending", alertname=~"VLLM.+", {SERVERS}}}'
+def alert_lanes() -> Panel:
+    query = f"max by (alertname, instance, model_name) ({alerts('firing')} * 2 or {alerts('pending')})"
     about = About("Alerts", "Pending: true, but not yet for long enough. Firing: somebody has been told.", "none")
-    query = Query(f"max by (alertname, instance) ({firing} or {pending})", "{{alertname}} {{instance}}")
-    return [states(about, query, {1: ("pending", "yellow"), 2: ("firing", "red")})]
+    return states(about, Query(query, "{{alertname}} {{instance}}"), ALERT_STATES)
+
+
+def burn(window: str) -> str:
+    """Return how many times faster than thirty days allow the budget of each objective burns, over a window."""
+    return f"{models(f'vllm_engine:slo_bad:ratio_{window}')} / {models('vllm_engine:slo_budget:ratio')}"
 
 
 def _now() -> list[Panel]:
-    down = About("Servers down", "Servers whose last scrape failed.", "short", "VLLMTargetDown")
-    running = About("Running now", "Requests in the batches of all engines.", "short")
-    waiting = About("Waiting now", "Requests in the longest queue of any engine.", "short", "VLLMRequestsWaiting")
-    kv = About("KV cache now", "The fullest engine, 90th percentile of a minute.", "percentunit", "VLLMKVCacheFull")
-    tokens = About("Generation now", "Tokens generated a second, all engines.", "suffix: tok/s")
-    ttft = About("First token now", "95th percentile over 5 minutes, slowest engine.", "s")
+    up = servers("vllm_engine:up")
+    serving = About(
+        "Serving",
+        "The share of the servers that answer and have no critical alert.",
+        "percentunit",
+        "VLLMTargetDown",
+    )
+    firing = About("Critical alerts", "How many fire, for somebody to be woken by.", "short")
+    waiting = About("Waiting", "Requests in the longest queue of any engine.", "short", "VLLMRequestsWaiting")
+    kv = About("KV cache", "The fullest engine, 90th percentile of a minute.", "percentunit", "VLLMKVCacheFull")
+    ttft = About("First token", "95th percentile over 5 minutes, slowest engine.", "s", "VLLMTTFTHigh")
+    budget = About(
+        "Budget burn",
+        "Of the objective that burns fastest, over an hour. At 1 its budget lasts thirty days, at 14.4 two.",
+        "suffix: x",
+        "VLLMAvailabilityBudgetBurn",
+    )
+    critical = alerts("firing", 'severity="critical"')
+    healthy = f"count({up} == 1 unless on (job, instance) {critical}) or 0 * count({up})"
     return [
-        number(down, Query(f"count(up{{{SERVERS}}}) - sum(up{{{SERVERS}}})", "down"), steps={"red": 1}),
-        number(running, Query(f"sum(vllm_engine:requests_running{{{ENGINES}}})", "running")),
-        number(waiting, Query(f"max(vllm_engine:requests_waiting:p50_1m{{{ENGINES}}})", "waiting"), steps=WAITING),
-        number(kv, Query(f"max(vllm_engine:kv_cache_usage:p90_1m{{{ENGINES}}})", "used"), steps=KV_FULL),
-        number(tokens, Query(f"sum(vllm_engine:generation_tokens:rate1m{{{ENGINES}}})", "tokens")),
-        number(ttft, Query(f"max(vllm_engine:ttft_seconds:p95_5m{{{ENGINES}}})", "p95")),
+        number(
+            serving,
+            Query(f"({healthy}) / count({up})", "serving"),
+            steps={"orange": 0.001, "green": 1},
+            base="red",
+            words={0: ("none", "red"), 1: ("all", "green")},
+        ),
+        number(
+            firing, Query(f"count({critical}) or vector(0)", "firing"), steps={"red": 1}, words={0: ("none", "green")}
+        ),
+        number(waiting, Query(f"max({engines('vllm_engine:requests_waiting:p50_1m')})", "waiting"), steps=WAITING),
+        number(kv, Query(f"max({engines('vllm_engine:kv_cache_usage:p90_1m')})", "used"), steps=KV_FULL),
+        number(ttft, Query(f"max({engines('vllm_engine:ttft_seconds:p95_5m')})", "p95")),
+        number(budget, Query(f"max({burn('1h')})", "burn"), steps=BURN),
     ]
 
 
@@ -87,94 +88,75 @@ def _load() -> list[Panel]:
         "short",
         "VLLMOverloaded",
     )
+    usage = About(
+        "KV cache usage",
+        "It swings under load, because preemption frees what it then fills again; the alert reads the 90th percentile "
+        "of a minute. Full without a queue and without preemptions is not trouble.",
+        "percentunit",
+        "VLLMKVCacheFull",
+    )
     tokens = About(
         "Tokens",
         "Read and generated, a second. Flat at 0 while requests run: a hang, or one long prefill.",
         "suffix: tok/s",
         "VLLMEngineStuck",
     )
-    finished = About("Finished requests", "By reason. Client disconnects are counted nowhere.", "reqps")
     return [
         lines(
             requests,
-            Query(f"vllm_engine:requests_running{{{ENGINES}}}", f"running {ENGINE}"),
-            Query(f"vllm_engine:requests_waiting{{{ENGINES}}}", f"waiting {ENGINE}"),
+            Query(engines("vllm_engine:requests_running"), f"running {ENGINE}"),
+            Query(engines("vllm_engine:requests_waiting"), f"waiting {ENGINE}"),
             steps=WAITING,
         ),
+        lines(usage, Query(engines("vllm_engine:kv_cache_usage:p90_1m"), ENGINE), steps=KV_FULL, top=1),
         lines(
             tokens,
-            Query(f"vllm_engine:prompt_tokens:rate1m{{{ENGINES}}}", f"prompt {ENGINE}"),
-            Query(f"vllm_engine:generation_tokens:rate1m{{{ENGINES}}}", f"generation {ENGINE}"),
-        ),
-        lines(
-            finished,
-            Query(
-                f"sum by (finished_reason) (vllm_engine:requests_finished:rate5m{{{ENGINES}}})", "{{finished_reason}}"
-            ),
+            Query(f"sum by (instance) ({engines('vllm_engine:prompt_tokens:rate1m')})", "prompt {{instance}}"),
+            Query(f"sum by (instance) ({engines('vllm_engine:generation_tokens:rate1m')})", "generation {{instance}}"),
         ),
     ]
 
 
-def _latency() -> list[Panel]:
+def _quality() -> list[Panel]:
     ttft = About("Time to first token", "95th percentile over 5 minutes. Known as soon as a first token leaves.", "s")
     between = About("Time between tokens", "95th percentile over 5 minutes, for each output of the engine.", "s")
-    whole = About("Whole request", "95th percentile over 5 minutes. Known when a request ends: silent in a stall.", "s")
-    return [
-        lines(ttft, Query(f"vllm_engine:ttft_seconds:p95_5m{{{ENGINES}}}", ENGINE)),
-        lines(between, Query(f"vllm_engine:inter_token_seconds:p95_5m{{{ENGINES}}}", ENGINE)),
-        lines(whole, Query(f"vllm_engine:e2e_seconds:p95_5m{{{ENGINES}}}", ENGINE)),
-    ]
-
-
-def _kv_cache() -> list[Panel]:
-    usage = About(
-        "KV cache",
-        "It swings under load, because preemption frees what it then fills again; the alert reads the 90th percentile "
-        "of a minute. Full without a queue and without preemptions is not trouble.",
+    errors = About(
+        "Errors",
+        "What fails of what ends: in the engine, and as HTTP answers 5xx. The lines are where VLLMErrorRateHigh and "
+        "VLLMErrorRateCritical count from. A client that goes away is counted nowhere.",
         "percentunit",
-        "VLLMKVCacheFull",
-    )
-    preemptions = About(
-        "Preemptions",
-        "Requests thrown out of the cache, a second over 5 minutes. Each is computed again.",
-        "ops",
-        "VLLMPreemptionsHigh",
+        "VLLMErrorRateHigh",
     )
     return [
+        lines(ttft, Query(engines("vllm_engine:ttft_seconds:p95_5m"), ENGINE)),
+        lines(between, Query(engines("vllm_engine:inter_token_seconds:p95_5m"), ENGINE)),
         lines(
-            usage,
-            Query(f"vllm_engine:kv_cache_usage:ratio{{{ENGINES}}}", f"now {ENGINE}"),
-            Query(f"vllm_engine:kv_cache_usage:p90_1m{{{ENGINES}}}", f"p90 {ENGINE}"),
-            steps=KV_FULL,
-            top=1,
+            errors,
+            Query(f"max by (instance) ({engines('vllm_engine:request_errors:ratio_5m')})", "engine {{instance}}"),
+            Query(servers("vllm_engine:http_errors:ratio_5m"), "5xx {{instance}}"),
+            steps=ERRORS,
         ),
-        lines(preemptions, Query(f"vllm_engine:preemptions:rate5m{{{ENGINES}}}", ENGINE), steps=PREEMPTIONS),
     ]
 
 
-def _variables() -> list[Builder[models.VariableModel]]:
-    source = dashboard.DatasourceVariable("datasource").label("Data source").type("prometheus")
-    return [
-        source,
-        _label("job", "Job", "label_values(up, job)"),
-        _label("model_name", "Model", 'label_values(vllm_engine:requests_running{job=~"$job"}, model_name)'),
-        # Of `up`, not of an engine's series: a server that is down must stay in the list.
-        _label("instance", "Instance", 'label_values(up{job=~"$job"}, instance)'),
-    ]
-
-
-def _label(name: str, label: str, query: str) -> dashboard.QueryVariable:
-    variable = dashboard.QueryVariable(name).label(label).datasource(DATASOURCE).query(query).definition(query)
-    variable = variable.multi(True).include_all(True).all_value(".+").sort(models.VariableSort.ALPHABETICAL_ASC)
-    return variable.refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
-
-
-def _other_dashboards() -> dashboard.DashboardLink:
-    link = dashboard.DashboardLink("vLLM").type(models.DashboardLinkType.DASHBOARDS).tags(["vllm"])
-    return link.as_dropdown(True).keep_time(True).include_vars(True)
-
-
-def _firing() -> dashboard.AnnotationQuery:
-    firing = dashboard.AnnotationQuery().name("Firing alerts").datasource(DATASOURCE).enable(True).icon_color("red")
-    firing = firing.expr(f'ALERTS{{alertstate="firing", alertname=~"VLLM.+", {SERVERS}}}')
-    return firing.title_format("{{alertname}}").text_format("{{instance}} {{engine}}").tag_keys("severity,model_name")
+def _models() -> Panel:
+    by = "by (job, model_name)"
+    about = About(
+        "Models", "Every model that is served, over all of its servers. The slowest and the fullest count.", "short"
+    )
+    return rows(
+        about,
+        ("model_name", "job"),
+        Column(
+            "Servers", f"count {by} (count by (job, model_name, instance) ({engines('vllm_engine:requests_running')}))"
+        ),
+        Column("Running", f"sum {by} ({engines('vllm_engine:requests_running')})"),
+        Column("Waiting", f"sum {by} ({engines('vllm_engine:requests_waiting')})", steps=WAITING),
+        Column("KV cache", f"max {by} ({engines('vllm_engine:kv_cache_usage:p90_1m')})", "percentunit", steps=KV_FULL),
+        Column("Answers", f"sum {by} ({engines('vllm_engine:requests_ended:rate5m')})", "reqps"),
+        Column("Generated", f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "suffix: tok/s"),
+        Column("First token p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
+        Column("Between tokens p95", f"max {by} ({engines('vllm_engine:inter_token_seconds:p95_5m')})", "s"),
+        Column("Burn 1 h", f"max {by} ({burn('1h')})", "suffix: x", steps=BURN),
+        link=f"/d/{uid('engine')}?var-model_name=${{__value.raw}}&{KEPT.replace('${model_name:queryparam}&', '')}",
+    )

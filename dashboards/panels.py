@@ -1,19 +1,35 @@
 """The few kinds of panels that our dashboards are made of, all in one look."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grafana_foundation_sdk.builders import common, dashboard, prometheus, stat, statetimeline, timeseries
+from grafana_foundation_sdk.builders import (
+    bargauge,
+    common,
+    dashboard,
+    heatmap,
+    prometheus,
+    stat,
+    statetimeline,
+    table,
+    timeseries,
+)
 from grafana_foundation_sdk.cog.builder import Builder
 from grafana_foundation_sdk.cog.variants import Dataquery
 from grafana_foundation_sdk.models import common as common_models
 from grafana_foundation_sdk.models import dashboard as models
+from grafana_foundation_sdk.models import heatmap as heatmap_models
+from grafana_foundation_sdk.models import prometheus as prometheus_models
+
+from dashboards.thresholds import runbooks
 
 DATASOURCE = models.DataSourceRef(type_val="prometheus", uid="${datasource}")
-RUNBOOKS = "https://github.com/vllm-monitor/vllm-monitor/blob/main/docs/runbooks/README.md"
 
-Panel = timeseries.Panel | stat.Panel | statetimeline.Panel
-Steps = dict[str, float]
-"""Colours and the values they begin at."""
+Panel = timeseries.Panel | stat.Panel | statetimeline.Panel | heatmap.Panel | table.Panel | bargauge.Panel
+Steps = Mapping[str, float]
+"""Colours and the values they begin at, in rising order."""
+Words = Mapping[float, tuple[str, str]]
+"""The word and the colour of single values."""
 
 
 @dataclass(frozen=True)
@@ -34,49 +50,171 @@ class About:
     alert: str | None = None
 
 
-def lines(about: About, *queries: Query, steps: Steps | None = None, top: float | None = None) -> timeseries.Panel:
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: the values of a query, or with `label` a label of it and not its value."""
+
+    title: str
+    expr: str
+    unit: str = "short"
+    label: str | None = None
+    steps: Steps | None = None
+    words: Words | None = None
+    width: int | None = None
+
+
+def lines(
+    about: About, *queries: Query, steps: Steps | None = None, top: float | None = None, stacked: bool = False
+) -> timeseries.Panel:
     """Return a graph from 0 (to `top`), with a dashed line at each step."""
     legend = common.VizLegendOptions().show_legend(True).display_mode(common_models.LegendDisplayMode.TABLE)
     legend = legend.placement(common_models.LegendPlacement.BOTTOM).calcs(["lastNotNull", "max"])
     every = common.VizTooltipOptions().mode(common_models.TooltipDisplayMode.MULTI)
+    every = every.sort(common_models.SortOrder.DESCENDING)
     panel = timeseries.Panel().title(about.title).description(about.description).unit(about.unit)
-    panel = panel.datasource(DATASOURCE).min(0).fill_opacity(8).line_width(1).legend(legend).tooltip(every)
-    panel = panel.show_points(common_models.VisibilityMode.NEVER).targets(_targets(*queries)).height(8)
+    panel = panel.datasource(DATASOURCE).min(0).fill_opacity(30 if stacked else 8).line_width(1).legend(legend)
+    panel = panel.tooltip(every).show_points(common_models.VisibilityMode.NEVER).height(8)
+    panel = panel.targets(_targets(*queries)).no_value("no data")
     if top is not None:
         panel = panel.max(top)
+    if stacked:
+        panel = panel.stacking(common.StackingConfig().mode(common_models.StackingMode.NORMAL).group("A"))
     if steps:
         dashed = common.GraphThresholdsStyleConfig().mode(common_models.GraphThresholdsStyleMode.DASHED)
         panel = panel.thresholds(_thresholds(steps, base="transparent")).thresholds_style(dashed)
-    return panel.links([_runbook(about.alert)]) if about.alert else panel
+    return panel.links(_runbook(about))
 
 
-def number(about: About, query: Query, *, steps: Steps | None = None) -> stat.Panel:
-    """Return the last value, large, coloured by the steps, with its course behind it."""
+def number(
+    about: About, query: Query, *, steps: Steps | None = None, base: str = "green", words: Words | None = None
+) -> stat.Panel:
+    """Return the last value, large, coloured by the steps or as its word says, with its course behind it."""
     last = common.ReduceDataOptions().calcs(["lastNotNull"])
     panel = stat.Panel().title(about.title).description(about.description).unit(about.unit).datasource(DATASOURCE)
     panel = panel.reduce_options(last).graph_mode(common_models.BigValueGraphMode.AREA).no_value("no data")
-    panel = panel.thresholds(_thresholds(steps or {}, base="green")).targets(_targets(query)).height(4)
-    return panel.links([_runbook(about.alert)]) if about.alert else panel
+    panel = panel.thresholds(_thresholds(steps or {}, base)).targets(_targets(query)).height(4).mappings(_words(words))
+    return panel.links(_runbook(about))
 
 
-def states(about: About, query: Query, values: dict[int, tuple[str, str]]) -> statetimeline.Panel:
-    """Return a lane for each series; `values` gives the word and the colour of each value."""
-    words = models.ValueMap(
-        options={
-            str(value): models.ValueMappingResult(text=text, color=color, index=index)
-            for index, (value, (text, color)) in enumerate(values.items())
-        }
+def now(
+    about: About, query: Query, *, steps: Steps | None = None, base: str = "green", words: Words | None = None
+) -> stat.Panel:
+    """Return the value at the end of the time range alone: of what looks back over days, whose course costs much."""
+    panel = number(about, query, steps=steps, base=base, words=words)
+    return panel.graph_mode(common_models.BigValueGraphMode.NONE).targets([_instant(0, query)])
+
+
+def bars(about: About, *queries: Query, steps: Steps | None = None) -> bargauge.Panel:
+    """Return a bar for each series, by its value at the end of the time range."""
+    last = common.ReduceDataOptions().calcs(["lastNotNull"])
+    panel = bargauge.Panel().title(about.title).description(about.description).unit(about.unit)
+    panel = panel.datasource(DATASOURCE).reduce_options(last).min(0).no_value("no data").height(8)
+    panel = panel.orientation(common_models.VizOrientation.HORIZONTAL).thresholds(_thresholds(steps or {}, "green"))
+    panel = panel.display_mode(common_models.BarGaugeDisplayMode.BASIC)
+    panel = panel.value_mode(common_models.BarGaugeValueMode.TEXT)
+    return panel.targets([_instant(n, query) for n, query in enumerate(queries)]).links(_runbook(about))
+
+
+def heat(about: About, expr: str) -> heatmap.Panel:
+    """Return how observations are spread over the buckets of a histogram, whose edges are of the unit."""
+    scheme = heatmap.HeatmapColorOptions().mode(heatmap_models.HeatmapColorMode.SCHEME).scheme("Oranges").steps(64)
+    scheme = scheme.scale(heatmap_models.HeatmapColorScale.EXPONENTIAL).exponent(0.5).fill("dark-orange")
+    query = prometheus.Dataquery().ref_id("A").expr(expr).legend_format("{{le}}").range()
+    query = query.format(prometheus_models.PromQueryFormat.HEATMAP)
+    panel = heatmap.Panel().title(about.title).description(about.description).unit(about.unit)
+    panel = panel.datasource(DATASOURCE).calculate(False).color(scheme).height(8).no_value("no data")
+    panel = panel.y_axis(heatmap.YAxisConfig().unit(about.unit))
+    panel = panel.cell_values(heatmap.CellValues().unit("reqps"))
+    panel = panel.tooltip(heatmap.HeatmapTooltip().mode(common_models.TooltipDisplayMode.SINGLE).y_histogram(True))
+    return (
+        panel.show_legend().filter_values(heatmap.FilterValueRange().le(1e-9)).targets([query]).links(_runbook(about))
     )
+
+
+def states(about: About, query: Query, words: Words) -> statetimeline.Panel:
+    """Return a lane for each series; `words` gives the word and the colour of each value."""
     panel = statetimeline.Panel().title(about.title).description(about.description).unit(about.unit)
-    panel = panel.datasource(DATASOURCE).mappings([words]).targets(_targets(query)).no_value("no alert")
-    return panel.show_value(common_models.VisibilityMode.AUTO).row_height(0.8).height(6)
+    panel = panel.datasource(DATASOURCE).mappings(_words(words)).targets(_targets(query)).no_value("nothing")
+    panel = panel.show_value(common_models.VisibilityMode.AUTO).row_height(0.8).height(6)
+    return panel.links(_runbook(about))
+
+
+def rows(about: About, by: Sequence[str], *columns: Column, link: str | None = None) -> table.Panel:
+    """
+    Return a table with a row for each combination of the labels `by` that the first column has.
+
+    Every column's query keeps these labels, and one of its own when it shows a label. `link` is where the first
+    label's value leads, with `${__value.text}` in it.
+    """
+    panel = table.Panel().title(about.title).description(about.description).unit(about.unit).datasource(DATASOURCE)
+    panel = panel.height(8).no_value("-").targets([_cells(n, column.expr) for n, column in enumerate(columns)])
+    for transformation in _transformations(by, columns):
+        panel = panel.with_transformation(transformation)
+    for column in columns:
+        panel = panel.override_by_name(column.title, _look(column))
+    if link:
+        there = [{"title": "Open", "url": link, "targetBlank": False}]
+        panel = panel.override_by_name(by[0], [models.DynamicConfigValue(id_val="links", value=there)])
+    return panel.links(_runbook(about))
+
+
+def _transformations(by: Sequence[str], columns: Sequence[Column]) -> list[models.DataTransformerConfig]:
+    """Join the queries' answers by their labels, leave out what is no column, and give the others their titles."""
+    values = ["Value"] if len(columns) == 1 else [f"Value #{_ref(n)}" for n in range(len(columns))]
+    titles = {column.label or value: column.title for value, column in zip(values, columns, strict=True)}
+    hidden = {"Time": True}
+    hidden.update({value: True for value, column in zip(values, columns, strict=True) if column.label})
+    order = {name: n for n, name in enumerate((*by, *titles))}
+    return [
+        models.DataTransformerConfig(id_val="merge", options={}),
+        models.DataTransformerConfig(
+            id_val="organize", options={"excludeByName": hidden, "indexByName": order, "renameByName": titles}
+        ),
+    ]
+
+
+def _look(column: Column) -> list[models.DynamicConfigValue]:
+    look: list[tuple[str, object]] = [("unit", column.unit)]
+    if column.words:
+        look.append(("mappings", [{"type": "value", "options": _results(column.words)}]))
+    if column.steps:
+        look.append(("thresholds", _thresholds(column.steps, base="transparent").build()))
+    if column.words or column.steps:
+        look.append(("custom.cellOptions", {"type": "color-background", "mode": "basic"}))
+    if column.width:
+        look.append(("custom.width", column.width))
+    return [models.DynamicConfigValue(id_val=key, value=value) for key, value in look]
+
+
+def _words(words: Words | None) -> list[models.ValueMapping]:
+    return [models.ValueMap(options=_results(words))] if words else []
+
+
+def _results(words: Words) -> dict[str, models.ValueMappingResult]:
+    return {
+        f"{value:g}": models.ValueMappingResult(text=text, color=color, index=index)
+        for index, (value, (text, color)) in enumerate(words.items())
+    }
 
 
 def _targets(*queries: Query) -> list[Builder[Dataquery]]:
     return [
-        prometheus.Dataquery().ref_id(chr(ord("A") + n)).expr(query.expr).legend_format(query.legend).range()
+        prometheus.Dataquery().ref_id(_ref(n)).expr(query.expr).legend_format(query.legend).range()
         for n, query in enumerate(queries)
     ]
+
+
+def _instant(number: int, query: Query) -> Builder[Dataquery]:
+    return prometheus.Dataquery().ref_id(_ref(number)).expr(query.expr).legend_format(query.legend).instant()
+
+
+def _cells(number: int, expr: str) -> Builder[Dataquery]:
+    answer = prometheus.Dataquery().ref_id(_ref(number)).expr(expr).legend_format("__auto").instant()
+    return answer.format(prometheus_models.PromQueryFormat.TABLE)
+
+
+def _ref(number: int) -> str:
+    return chr(ord("A") + number)
 
 
 def _thresholds(steps: Steps, base: str) -> dashboard.ThresholdsConfig:
@@ -85,6 +223,8 @@ def _thresholds(steps: Steps, base: str) -> dashboard.ThresholdsConfig:
     return dashboard.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(found)
 
 
-def _runbook(alert: str) -> dashboard.DashboardLink:
-    link = dashboard.DashboardLink(f"Runbook: {alert}").type(models.DashboardLinkType.LINK)
-    return link.url(f"{RUNBOOKS}#{alert.lower()}").target_blank(True)
+def _runbook(about: About) -> list[Builder[models.DashboardLink]]:
+    if about.alert is None:
+        return []
+    link = dashboard.DashboardLink(f"Runbook: {about.alert}").type(models.DashboardLinkType.LINK)
+    return [link.url(f"{runbooks()}#{about.alert.lower()}").target_blank(True)]

@@ -1,22 +1,35 @@
-"""The numbers that alerts compare with, read from the rules: a line in a panel is where the alert fires."""
+"""The numbers that alerts compare with, from the values of the rules: a line is where the alert fires."""
 
-import re
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-RULES = Path(__file__).parents[1] / "rules"
+VALUES = Path(__file__).parents[1] / "rules" / "source" / "values.yaml"
 
 
-def threshold(alert: str, name: str) -> float:
-    """Return the number that `alert` compares the recorded `name` with; LookupError when it compares it with none."""
-    found = re.search(rf"{re.escape(name)} > ([\d.]+)", _expressions()[alert])
-    if found is None:
-        raise LookupError(f"{alert} does not compare {name} with a number")
-    return float(found[1])
+def threshold(alert: str, key: str) -> float:
+    """Return the number that `alert` has under `key`; KeyError when there is none."""
+    return float(_values()["alerts"][alert][key])
 
 
-def _expressions() -> dict[str, str]:
-    documents = [yaml.safe_load(path.read_text()) for path in sorted(RULES.glob("*.rules.yaml"))]
-    rules = [rule for document in documents for group in document["groups"] for rule in group["rules"]]
-    return {rule["alert"]: rule["expr"] for rule in rules if "alert" in rule}
+def burn_rates() -> dict[str, float]:
+    """Return the burn rate of each pair of windows by its long one, the most severe first."""
+    return {pair["long"]: float(pair["burn"]) for pair in _values()["slo_windows"]}
+
+
+def objectives() -> dict[str, float]:
+    """Return the share that each objective promises, by its name."""
+    return {slo["name"]: float(slo["objective_ratio"]) for slo in _values()["slos"]}
+
+
+def runbooks() -> str:
+    """Return the address of the page that has a heading for each alert."""
+    return str(_values()["runbooks_url"])
+
+
+@cache
+def _values() -> dict[str, Any]:
+    values: dict[str, Any] = yaml.safe_load(VALUES.read_text(encoding="utf-8"))
+    return values

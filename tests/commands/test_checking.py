@@ -181,8 +181,8 @@ def test_variables_of_a_dashboard_are_at_all(query: str, asked: str) -> None:
     assert filled(query) == asked
 
 
-def test_every_query_of_the_shipped_dashboard_is_judged() -> None:
-    (path,) = shipped_dashboards()
+@pytest.mark.parametrize("path", shipped_dashboards(), ids=lambda path: path.stem)
+def test_every_query_of_a_shipped_dashboard_is_judged(path: Path) -> None:
     queries = path.read_text().count('"expr":')
     group = dashboard_group(path)
     assert len([rule for rule in group.rules if not rule.name.startswith("$")]) >= queries - 1

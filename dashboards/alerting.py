@@ -1,0 +1,213 @@
+"""The dashboard "vLLM alerts & monitor": what fires, which rules could not, and whether the monitor itself is well."""
+
+from dashboards.overview import alert_lanes
+from dashboards.page import KEPT, Page, uid
+from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows
+from dashboards.select import alerts, everywhere, servers
+from dashboards.thresholds import threshold
+
+# Of the daemon's own series: their instance is the daemon, which nobody chooses above.
+MONITOR = "{{instance}}"
+LINKED: Words = {0: ("cut", "red"), 1: ("connected", "green")}
+WRITTEN: Words = {0: ("not written", "red"), 1: ("written", "green")}
+ACCEPTED: Words = {0: ("refused", "red"), 1: ("accepted", "green")}
+BROKEN: Steps = {"red": 1}
+ONE_ALERT = f"/d/{uid('engine')}?var-instance=${{__value.raw}}&{KEPT}"
+
+
+def alerting() -> Page:
+    return Page(
+        "alerts",
+        "vLLM alerts & monitor",
+        "What fires, which rules cannot, and is the monitor itself well?",
+        {
+            "Alerts": _counts(),
+            " ": [alert_lanes()],
+            "  ": [_table(), _over_time()],
+            "Rules": _rules(),
+            "What they cost": _cost(),
+            "Scrapes and probes": _scrapes(),
+            "Slack": _slack(),
+            "Messages": _messages(),
+        },
+        since="now-6h",
+    )
+
+
+def _counts() -> list[Panel]:
+    def firing(title: str, severity: str, color: str) -> Panel:
+        of_severity = alerts("firing", f'severity="{severity}"')
+        about = About(title, f"Alerts of severity {severity} that fire.", "short")
+        return number(
+            about, Query(f"count({of_severity}) or vector(0)", severity), steps={color: 1}, words={0: ("none", "green")}
+        )
+
+    active = everywhere("vllm_monitor:silences:count", 'state="active"')
+    pending = About("Pending", "True, but not yet for long enough.", "short")
+    silences = About("Silences", "In force: whom they match, nobody is told of.", "short")
+    blind = About(
+        "Blind rules",
+        "Rules that find nothing to read on a server, for no good reason.",
+        "short",
+        "VLLMMonitorRuleBlind",
+    )
+    return [
+        firing("Critical", "critical", "red"),
+        firing("Warnings", "warning", "orange"),
+        firing("Information", "info", "blue"),
+        number(pending, Query(f"count({alerts('pending')}) or vector(0)", "pending"), steps={"yellow": 1}),
+        number(silences, Query(f"sum({active})", "active")),
+        number(
+            blind,
+            Query(f"count({servers('vllm_monitor_rule_blind')} == 1) or vector(0)", "blind"),
+            steps={"orange": threshold("VLLMMonitorRuleBlind", "rules") + 1},
+            words={0: ("none", "green")},
+        ),
+    ]
+
+
+def _table() -> Panel:
+    about = About(
+        "Firing now", "Every alert that fires, of the chosen servers. Its runbook has a heading of its name.", "short"
+    )
+    by = ("instance", "alertname", "severity", "model_name", "engine")
+    query = f"count by ({', '.join(by)}) ({alerts('firing')})"
+    return rows(about, by, Column("Alerts", query), link=ONE_ALERT)
+
+
+def _over_time() -> Panel:
+    about = About("Alerts by severity", "How many fire.", "short")
+    query = Query(f"count by (severity) ({alerts('firing')})", "{{severity}}")
+    return lines(about, query, stacked=True)
+
+
+def _rules() -> list[Panel]:
+    blind = About(
+        "Rules that cannot fire",
+        "What the server does not offer to them, without a version or a flag that explains it. `vllm-monitor check` "
+        "says it in a sentence.",
+        "short",
+        "VLLMMonitorRuleBlind",
+    )
+    by = ("instance", "rule", "reason")
+    failing = About(
+        "Failing rules", "Evaluations that end in an error, a second, by group.", "ops", "VLLMMonitorRulesFailing"
+    )
+    missed = About(
+        "Evaluations left out",
+        "In 5 minutes: the machine has no time for them.",
+        "short",
+        "VLLMMonitorEvaluationsMissed",
+    )
+    return [
+        rows(blind, by, Column("Blind", f"max by ({', '.join(by)}) ({servers('vllm_monitor_rule_blind')})")),
+        lines(failing, Query(everywhere("vllm_monitor:evaluation_failures:rate5m"), "{{group}} {{instance}}")),
+        lines(missed, Query(everywhere("vllm_monitor:evaluations_missed:increase5m"), MONITOR)),
+    ]
+
+
+def _cost() -> list[Panel]:
+    return [
+        lines(
+            About("Time of an evaluation", "Of all rules of one slot: the mean, and the 95th percentile.", "s"),
+            Query(everywhere("vllm_monitor:evaluation_seconds:avg_5m"), f"mean {MONITOR}"),
+            Query(everywhere("vllm_monitor:evaluation_seconds:p95_5m"), f"p95 {MONITOR}"),
+        ),
+        lines(
+            About("Rules evaluated", "A second. It stands still when the monitor does.", "ops"),
+            Query(everywhere("vllm_monitor:evaluations:rate5m"), MONITOR),
+        ),
+        number(
+            About(
+                "State file", "Whether it holds all that must outlive a restart.", "none", "VLLMMonitorStateNotWritten"
+            ),
+            Query(f"min({everywhere('vllm_monitor_state_written')})", "state"),
+            steps={"green": 1},
+            base="red",
+            words=WRITTEN,
+        ).height(8),
+        number(
+            About("Configuration", "What became of the last reload.", "none", "VLLMMonitorConfigReloadFailed"),
+            Query(f"min({everywhere('vllm_monitor_config_last_reload_successful')})", "reload"),
+            steps={"green": 1},
+            base="red",
+            words=ACCEPTED,
+        ).height(8),
+    ]
+
+
+def _scrapes() -> list[Panel]:
+    # These keep the targets' job and the daemon's instance.
+    failed = About("Scrapes that fail", "A second, by reason.", "ops", "VLLMMonitorScrapeFailing")
+    probes = About(
+        "Probes that fail", "Questions beside the page that vLLM does not answer, a second, by reason.", "ops"
+    )
+    took = About("Time of a scrape", "Of each server's page.", "s", "VLLMScrapeSlow")
+    return [
+        lines(
+            failed,
+            Query(everywhere("vllm_monitor:scrapes_failed:rate5m"), "{{job}} {{reason}}"),
+            Query(everywhere("vllm_monitor:scrapes:rate5m"), "{{job}} tried"),
+        ),
+        lines(probes, Query(everywhere("vllm_monitor:probes_failed:rate5m"), "{{job}} {{probe}} {{reason}}")),
+        lines(
+            took,
+            Query(servers("scrape_duration_seconds"), "{{instance}}"),
+            steps={"orange": threshold("VLLMScrapeSlow", "seconds")},
+        ),
+    ]
+
+
+def _slack() -> list[Panel]:
+    held = everywhere("vllm_monitor:alerts:count", 'state="firing"')
+    waiting: Steps = {"red": threshold("VLLMMonitorNotificationsFailing", "waiting") + 1}
+    return [
+        number(
+            About(
+                "Waiting to be told",
+                "Notifications that are not delivered yet.",
+                "short",
+                "VLLMMonitorNotificationsFailing",
+            ),
+            Query(f"sum({everywhere('vllm_monitor_notifications_waiting')})", "waiting"),
+            steps=waiting,
+            words={0: ("none", "green")},
+        ),
+        number(
+            About("Buttons", "Whether clicks in Slack arrive (Socket Mode).", "none", "VLLMMonitorSlackDisconnected"),
+            Query(f"min({everywhere('vllm_monitor_socket_mode_connected')})", "link"),
+            steps={"green": 1},
+            base="red",
+            words=LINKED,
+        ),
+        number(
+            About("Signs of life missed", "Heartbeats of the last 5 minutes that did not arrive.", "short"),
+            Query(f"sum({everywhere('vllm_monitor:heartbeats_failed:increase5m')})", "missed"),
+            steps=BROKEN,
+            words={0: ("none", "green")},
+        ),
+        number(
+            About("Alerts the monitor holds", "That fire, muted ones among them.", "short"),
+            Query(f"sum({held})", "firing"),
+        ),
+    ]
+
+
+def _messages() -> list[Panel]:
+    sent = About("Messages", "Attempts to deliver one, in 5 minutes.", "short")
+    failed = About(
+        "Messages that failed",
+        "In 5 minutes, by reason. They are tried again.",
+        "short",
+        "VLLMMonitorNotificationsFailing",
+    )
+    muted = About(
+        "Alerts not told of", "Left out of messages because they are muted, in 5 minutes, by what mutes them.", "short"
+    )
+    clicks = About("Clicks", "What became of clicks in Slack, in 5 minutes.", "short")
+    return [
+        lines(sent, Query(everywhere("vllm_monitor:notifications:increase5m"), "{{integration}}")),
+        lines(failed, Query(everywhere("vllm_monitor:notifications_failed:increase5m"), "{{integration}} {{reason}}")),
+        lines(muted, Query(everywhere("vllm_monitor:notifications_suppressed:increase5m"), "{{reason}}")),
+        lines(clicks, Query(everywhere("vllm_monitor:clicks:increase5m"), "{{outcome}}")),
+    ]
