@@ -211,7 +211,10 @@ def _latency() -> list[Panel]:
 
 
 def _heatmaps() -> list[Panel]:
-    told = "How many a second, by how long it took: two bands are two crowds of requests, which no percentile shows."
+    told = (
+        "How many a second, by how long it took: two bands are two crowds of requests, which no percentile shows. The "
+        "monitor keeps these for an hour or two; those of weeks are on the dashboard of objectives, by model."
+    )
     return [
         heat(About(title, told, "s"), f"sum by (le) ({engines(f'vllm_engine:{name}_seconds_bucket:rate5m')})")
         for title, name in (

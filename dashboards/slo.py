@@ -2,7 +2,7 @@
 
 from dashboards.overview import BURN, burn
 from dashboards.page import Page
-from dashboards.panels import About, Column, Panel, Query, Steps, lines, now, rows
+from dashboards.panels import About, Column, Panel, Query, Steps, heat, lines, now, rows
 from dashboards.select import models
 from dashboards.thresholds import burn_rates
 
@@ -20,6 +20,7 @@ def slo() -> Page:
             "Objectives": [_objectives()],
             "How fast the budget burns": _burning(),
             "What was good, and what was not": _events(),
+            "How latencies are spread": _spread(),
         },
         since="now-24h",
     )
@@ -114,4 +115,16 @@ def _events() -> list[Panel]:
             Query(f"{burn('1d')} / 30", OBJECTIVE),
             steps={"orange": 1 / 30},
         ),
+    ]
+
+
+def _spread() -> list[Panel]:
+    told = "How many a second, by how long it took, over all servers of a model, every five minutes; kept for weeks."
+    return [
+        heat(About(title, told, "s"), f"sum by (le) ({models(f'vllm_engine:{name}_seconds_bucket:increase5m')}) / 300")
+        for title, name in (
+            ("First tokens by time", "ttft"),
+            ("Gaps between tokens by time", "inter_token"),
+            ("Whole requests by time", "e2e"),
+        )
     ]
