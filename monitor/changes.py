@@ -10,7 +10,7 @@ from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import INSTANCE, JOB, METRIC_NAME, Labels
 from monitor.notify.readings import Change, Changes, NoChanges
 from monitor.probe.pools import CONFIG_NAMES
-from monitor.promql import Engine, PromqlError, parse
+from monitor.promql import Evaluator, PromqlError, parse
 from monitor.promql.result import Matrix, Series
 
 log = logging.getLogger(__name__)
@@ -30,12 +30,12 @@ _PLACES = frozenset((METRIC_NAME, JOB, INSTANCE, "engine", _MODEL))
 
 class EngineChanges:
     """
-    Looks into the window by the embedded engine: see `Changes` in notify.
+    Looks into the past by an engine: see `Changes` in notify.
 
     `starts` knows what the last starts came to: it reaches back further, and has the whole of a start in one line.
     """
 
-    def __init__(self, engine: Engine, starts: Changes | None = None) -> None:
+    def __init__(self, engine: Evaluator, starts: Changes | None = None) -> None:
         self._engine = engine
         self._starts = starts or NoChanges()
 

@@ -14,7 +14,7 @@ from monitor.model.labels import ALERT_NAME, INSTANCE, JOB, Labels
 from monitor.notify.readings import NOTHING, Readings
 from monitor.probe.pools import CONFIG_NAMES
 from monitor.probe.series import KV_CACHE_TOKENS, MAX_CONCURRENCY, MAX_MODEL_LEN
-from monitor.promql import Engine, PromqlError, Vector, parse
+from monitor.promql import Evaluator, PromqlError, Vector, parse
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +45,9 @@ _CAPACITY = {
 
 
 class EngineFacts:
-    """Answers from the embedded engine, whose limits are those of a glance: see `Facts` in notify."""
+    """Answers from an engine, whose limits are those of a glance: see `Facts` in notify."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Evaluator) -> None:
         self._engine = engine
 
     def at(self, labels: Labels, at: Instant) -> Readings:

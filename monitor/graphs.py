@@ -15,7 +15,7 @@ from monitor.notify.severity import severity_of
 from monitor.notify.slack.graph import PaintError
 from monitor.notify.slack.upload import Picture
 from monitor.notify.summary import what_of, where
-from monitor.promql import Engine, Matrix, PromqlError, parse
+from monitor.promql import Evaluator, Matrix, PromqlError, parse
 from monitor.promql.result import Series
 
 SPAN: Duration = 60 * MINUTE
@@ -27,8 +27,8 @@ _SHORTEST: Duration = 10 * MINUTE
 Range = Callable[[str, Instant, Instant, Duration], Sequence[Series]]
 
 
-def range_of(engine: Engine) -> Range:
-    """Return what asks the embedded engine, whose limits are those of a glance; it raises PromqlError."""
+def range_of(engine: Evaluator) -> Range:
+    """Return what asks an engine, whose limits are those of a glance; it raises PromqlError."""
 
     def series(expr: str, start: Instant, end: Instant, step: Duration) -> Sequence[Series]:
         value = engine.range(parse(expr), start, end, step).value

@@ -2,6 +2,7 @@
 
 from monitor.promql.engine import Engine
 from monitor.promql.error import ErrorKind, PromqlError
+from monitor.promql.evaluator import Evaluator, Switched
 from monitor.promql.parse import parse
 from monitor.promql.plan import Plan, Selector, ValueType
 from monitor.promql.result import Matrix, Result, Scalar, Series, String, Vector
@@ -10,6 +11,7 @@ from monitor.promql.run import Limits, Queryable
 __all__ = [
     "Engine",
     "ErrorKind",
+    "Evaluator",
     "Limits",
     "Matrix",
     "Plan",
@@ -20,6 +22,7 @@ __all__ = [
     "Selector",
     "Series",
     "String",
+    "Switched",
     "ValueType",
     "Vector",
     "parse",

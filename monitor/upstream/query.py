@@ -1,9 +1,10 @@
 """The rules' questions to Prometheus: those of one evaluation side by side, and what comes of each."""
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from monitor.clock import monotonic_seconds
@@ -18,6 +19,9 @@ from monitor.rules.context import Query
 from monitor.rules.errors import PartialAnswerError, RuleError, UnansweredError
 from monitor.upstream.outage import Outage
 from monitor.upstreammetrics import UpstreamMetrics
+from monitor.workers import Workers
+
+log = logging.getLogger(__name__)
 
 Samples = Sequence[tuple[Labels, float]]
 _Question = tuple[str, Instant]
@@ -68,16 +72,17 @@ class UpstreamQuery:
         self._metrics = metrics
         self._is_strict = is_strict
         self._offset = offset
-        self._pool = ThreadPoolExecutor(client.options.connections, thread_name_prefix="prometheus")
+        self._workers = Workers(client.options.connections, "prometheus")
         self._lock = threading.Lock()
         self._round = _Round(0.0)
+        self._stopped = False
 
     def ahead(self, questions: Sequence[_Question]) -> None:
         """An evaluation begins that will ask these: all are asked now."""
         this = self._begin()
         for question in dict.fromkeys(questions):
             if not self._local.holds(question[0]):
-                this.answers[question] = self._pool.submit(self._ask, this, *question)
+                self._put(this, question)
 
     def __call__(self, expr: str, at: Instant) -> Samples:
         """
@@ -87,26 +92,51 @@ class UpstreamQuery:
         """
         if self._local.holds(expr):
             return self._local.query(expr, at)
-        this = self._round
-        asked = this.answers.get((expr, at))
         # What a template asks for, nobody has known before.
-        return asked.result() if asked is not None else self._ask(this if this.answers else self._begin(), expr, at)
+        asked = self._round.answers.get((expr, at)) or self._put(self._round, (expr, at))
+        return asked.result()
 
     def stop(self) -> None:
-        """Ask nothing any more; what is under way ends by its timeout."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """Ask nothing any more, and let nobody wait for what is under way."""
+        with self._lock:
+            self._stopped = True
+            for waiting in self._round.answers.values():
+                _settle(waiting, UnansweredError("stopped"))
+        self._workers.stop()
         self._client.close()
 
     def _begin(self) -> _Round:
         self._round = _Round(monotonic_seconds() + to_seconds(self._client.options.timeout))
         return self._round
 
+    def _put(self, this: _Round, question: _Question) -> "Future[Samples]":
+        asked: Future[Samples] = Future()
+        with self._lock:
+            this.answers[question] = asked
+            if self._stopped:
+                _settle(asked, UnansweredError("stopped"))
+                return asked
+        self._workers.submit(asked, lambda: self._work(this, question, asked))
+        return asked
+
+    def _work(self, this: _Round, question: _Question, asked: "Future[Samples]") -> None:
+        try:
+            outcome: Samples | RuleError = self._ask(this, *question)
+        except RuleError as err:
+            outcome = err
+        except Exception as err:  # a defect of ours is that rule's failure, and no thread's end
+            log.exception("a question failed unexpectedly", extra={"expr": question[0]})
+            outcome = RuleError(f"internal error: {type(err).__name__}")
+        with self._lock:
+            _settle(asked, outcome)
+
     def _ask(self, this: _Round, expr: str, at: Instant) -> Samples:
         try:
             answer = self._answer(this, expr, at)
             samples = _samples(answer, at, self._client.name)
         except RemoteError as err:
-            self._outage.note(err)
+            if not self._stopped:
+                self._outage.note(err)
             if err.reason in _HOPELESS:
                 this.broken = err
             raise (UnansweredError if err.is_outage else RuleError)(str(err)) from err
@@ -134,6 +164,15 @@ class UpstreamQuery:
         if self._is_strict or _FINDS_ABSENCE.search(expr):
             return UnansweredError(what)
         return PartialAnswerError(what, samples)
+
+
+def _settle(asked: "Future[Samples]", outcome: Samples | RuleError) -> None:
+    if asked.done():
+        return
+    if isinstance(outcome, RuleError):
+        asked.set_exception(outcome)
+    else:
+        asked.set_result(outcome)
 
 
 def _samples(answer: Answer, at: Instant, name: str) -> Samples:

@@ -10,7 +10,7 @@ from werkzeug.datastructures import CombinedMultiDict, MultiDict
 from monitor.clock import Clock
 from monitor.model.instant import MINUTE, Duration, Instant
 from monitor.model.labels import Labels
-from monitor.promql import ErrorKind, Plan, PromqlError, Result, parse
+from monitor.promql import ErrorKind, Evaluator, Plan, PromqlError, Result, parse
 from monitor.web.answer import Answer, limited, query_response
 from monitor.web.error import ApiError, ErrorType, invalid
 from monitor.web.escaped import unescaped
@@ -25,13 +25,6 @@ TIMEOUT_SECONDS = 30.0
 # And this many points may be in memory for it: some 100 MB, where the daemon itself is to stay below 200.
 MOST_SAMPLES = 2_000_000
 _EVER: tuple[Instant, Instant] = (-(2**63), 2**63 - 1)
-
-
-class Evaluator(Protocol):
-    """Evaluates expressions. Both methods raise PromqlError."""
-
-    def instant(self, plan: Plan, at: Instant) -> Result: ...
-    def range(self, plan: Plan, start: Instant, end: Instant, step: Duration) -> Result: ...
 
 
 class Engines(Protocol):
