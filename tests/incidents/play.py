@@ -2,14 +2,14 @@
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from monitor.build import Builder, Parts, ProberKey, TargetKey
+from monitor.build import Builder, Parts
 from monitor.clock import VirtualClock
 from monitor.config.read import load
 from monitor.dispatch.notification import Notification, NotifyError
@@ -22,6 +22,7 @@ from monitor.model.instant import HOUR, Duration, Instant
 from monitor.model.labels import INSTANCE
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
+from monitor.pool import Members, ProberKey, TargetKey
 from monitor.probe.errands import Exposure
 from monitor.probe.loop import ProbeLoop
 from monitor.probe.page import PAGE_NAMES
@@ -64,7 +65,7 @@ def _unprobed(story: Story, job: str) -> str:
 def play(story: Story, rules: Sequence[Path], reading: Sequence[Path] = ()) -> Played:
     """Live through `story` with the rule files `rules`; what `reading` reads is kept as well."""
     with tempfile.TemporaryDirectory(prefix="vllm-monitor-incident-") as folder:
-        return _Stage(story, rules, reading, Path(folder)).play()
+        return Stage(story, rules, Path(folder), reading).play()
 
 
 @dataclass
@@ -81,16 +82,26 @@ class _Receiver:
 
 
 @dataclass
-class _Stage:
+class Stage:
+    """The daemon on a clock that is moved, with the hosts of a story in the place of sockets; `folder` is its own."""
+
     story: Story
     rules: Sequence[Path]
-    reading: Sequence[Path]
     folder: Path
+    reading: Sequence[Path] = ()
     clock: VirtualClock = field(default_factory=lambda: VirtualClock(START))
     window: Window = field(default_factory=Window)
 
     def play(self) -> Played:
-        story, registry = self.story, CollectorRegistry()
+        story = self.story
+        pipeline = self.live(range(START, START + story.duration + 1, story.interval))
+        blocks = dict(self.window.blocks())
+        scraped = [column for loop in pipeline.loops for column in blocks[loop.owner].columns.values()]
+        return Played(story, firings(self.window, START, story.interval), scraped)
+
+    def live(self, slots: Iterable[Instant]) -> Pipeline:
+        """Live through the slots; afterwards everything stands in the window."""
+        registry = CollectorRegistry()
         metrics = Metrics(registry, "incidents")
         metrics.reload_successful.set(1)
         builder = Builder(self.clock, self.window, metrics, draws=False, probes=True, watches=True)
@@ -101,10 +112,8 @@ class _Stage:
         dispatcher = Dispatching(parts.config, parts.integrations).dispatcher
         pipeline = builder.assemble(parts, dispatcher, partial(report, metrics), own=own)
         self._keep_all(parts, pipeline)
-        replay(pipeline, self.clock, range(START, START + story.duration + 1, story.interval))
-        blocks = dict(self.window.blocks())
-        scraped = [column for loop in pipeline.loops for column in blocks[loop.owner].columns.values()]
-        return Played(story, firings(self.window, START, story.interval), scraped)
+        replay(pipeline, self.clock, slots)
+        return pipeline
 
     def _parts(self, builder: Builder) -> Parts:
         """Build what the configuration describes, with hosts of the story in the place of sockets."""
@@ -124,7 +133,8 @@ class _Stage:
             probers[target, probe] = ProbeLoop(
                 target, probe, self.window, Questions(connect), errands=errands, page=page
             )
-        parts = builder.build(config, replace(bare, loops=loops, probers=probers, watch=None))
+        bare.pool.members = Members(loops, probers)
+        parts = builder.build(config, replace(bare, watch=None))
         receiver = _Receiver(self.clock, None if self.story.deaf_from is None else START + self.story.deaf_from)
         return replace(parts, notifiers=dict.fromkeys(parts.notifiers, receiver))
 
