@@ -11,6 +11,12 @@ _AIR = 0.02
 _LEAST_UTILISATION = 0.1
 # More leaves no room for what vLLM does not count.
 _MOST_UTILISATION = 0.95
+# What of a start takes long, in the order in which it is done.
+_PARTS = (
+    ("for weights", Fact.WEIGHTS_SECONDS),
+    ("to compile", Fact.COMPILE_SECONDS),
+    ("to capture graphs", Fact.CAPTURE_SECONDS),
+)
 _FP8 = ("fp8", "fp8_e4m3", "fp8_e5m2", "int8")
 
 
@@ -42,7 +48,8 @@ def _well(startup: Startup) -> Diagnosis:
     many, tokens = startup.concurrency, startup.number(Fact.MAX_MODEL_LEN)
     later = "; it was told to stop later" if startup.stopped else "" if startup.ready else "; the server is not up yet"
     if many is not None and tokens is not None:
-        return Diagnosis(True, f"{many:.2f} requests of {tokens:,.0f} tokens fit at once{later}.", ())
+        fit = f"{many:.2f} requests of {tokens:,.0f} tokens fit at once{later}."
+        return Diagnosis(True, f"{fit}{_taken(startup)}", ())
     if startup.ready:
         return Diagnosis(True, f"The server came up, and does not say how many requests fit at once{later}.", ())
     if startup.stopped:
@@ -50,6 +57,16 @@ def _well(startup: Startup) -> Diagnosis:
     if not startup.facts:
         return Diagnosis(False, "No line of this is one that a start of vLLM is known to write.", ())
     return Diagnosis(False, "Nothing is wrong so far, and the server is not up.", ())
+
+
+def _taken(startup: Startup) -> str:
+    """Return how long it took to start, and what of that is known to have taken how long."""
+    taken = startup.number(Fact.START_SECONDS)
+    if taken is None or not startup.ready:
+        return ""
+    parts = [f"{seconds:,.3g} s {name}" for name, fact in _PARTS if (seconds := startup.number(fact) or 0) >= 1]
+    known = f", of which {', '.join(parts)}" if parts else ""
+    return f" The start took {taken:,.0f} s{known}."
 
 
 def _too_long(startup: Startup, illness: Illness, wanted: int | None) -> tuple[str, list[str]]:

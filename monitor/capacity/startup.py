@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from monitor.capacity.traffic import Traffic
+
 
 class Fact(StrEnum):
     """
     What can be read from a log, under the name it is shown by.
 
     Sizes are GiB of one GPU (vLLM up to 0.8.2 writes GB and means GiB); `TOKENS` and `CONCURRENCY` are of one engine.
+    Times are seconds, of the slowest process.
     """
 
     VERSION = "version"
@@ -33,6 +36,14 @@ class Fact(StrEnum):
     BLOCK_SIZE = "block_size"
     TOKENS = "tokens"
     CONCURRENCY = "max concurrency"
+    # From the first line with a time to the server's being up, or to the last; the others are parts of it. LOAD has
+    # WEIGHTS in it, and INIT has COMPILE and CAPTURE.
+    START_SECONDS = "start"
+    LOAD_SECONDS = "loading the model"
+    WEIGHTS_SECONDS = "loading weights"
+    INIT_SECONDS = "init engine"
+    COMPILE_SECONDS = "compilation"
+    CAPTURE_SECONDS = "graph capture"
 
 
 class Ill(StrEnum):
@@ -72,7 +83,8 @@ class Startup:
     Everything that was found.
 
     `engines` has what belongs to one of several data-parallel engines, by its number. `warnings` are those that bear on
-    the cache. `lines` counts the lines that were read. `ready`: it came up; `stopped`: it was told to stop.
+    the cache. `lines` counts the lines that were read. `ready`: it came up; `stopped`: it was told to stop. `starts`
+    counts the starts of which the log tells: the facts are of the last. `traffic` is what it served, by engines.
     """
 
     facts: Mapping[Fact, Found] = field(default_factory=dict)
@@ -82,6 +94,8 @@ class Startup:
     lines: int = 0
     ready: bool = False
     stopped: bool = False
+    starts: int = 1
+    traffic: Mapping[str, Traffic] = field(default_factory=dict)
 
     def number(self, fact: Fact) -> float | None:
         """Return a number; None where the log does not have it."""

@@ -28,8 +28,22 @@ LINES: Sequence[tuple[re.Pattern[str], tuple[Fact, ...]]] = tuple(
         (r"pipeline_parallel_size=(\d+)", (Fact.PIPELINE_PARALLEL,)),
         (r"Using max model len (\d+)", (Fact.MAX_MODEL_LEN,)),
         (r"Auto-fit max_model_len: reduced from \d+ to (\d+)", (Fact.MAX_MODEL_LEN,)),
+        (r"full model context length (\d+) fits in available", (Fact.MAX_MODEL_LEN,)),
         (r"'block_size': (\d+)", (Fact.BLOCK_SIZE,)),
-        (rf"(?:Loading model weights|Model loading) took {_GIB}", (Fact.WEIGHTS_GIB,)),
+        (
+            rf"(?:Loading model weights|Model loading) took {_GIB}(?: memory)?(?: and {_N} seconds)?",
+            (Fact.WEIGHTS_GIB, Fact.LOAD_SECONDS),
+        ),
+        (rf"Loading weights took {_N} seconds", (Fact.WEIGHTS_SECONDS,)),
+        (
+            rf"init engine \([^)]*\) took {_N} s(?:econds)?(?: \(compilation: {_N} s)?",
+            (Fact.INIT_SECONDS, Fact.COMPILE_SECONDS),
+        ),
+        (rf"torch\.compile takes {_N} s in total", (Fact.COMPILE_SECONDS,)),
+        (
+            rf"Graph capturing finished in {_N} secs(?:, took {_GIB})?",
+            (Fact.CAPTURE_SECONDS, Fact.GRAPHS_GIB),
+        ),
         (r"# (?!CPU)\w+ blocks: (\d+)", (Fact.BLOCKS,)),
         (r"Overriding num_gpu_blocks=\d+ with num_gpu_blocks_override=(\d+)", (Fact.BLOCKS_OVERRIDE,)),
         (r"cache_config_info with initialization after num_gpu_blocks is: (\d+)", (Fact.BLOCKS,)),
@@ -91,6 +105,10 @@ ENGINE_LINES: Sequence[tuple[re.Pattern[str], tuple[Fact, ...]]] = tuple(
 )
 ENGINE = re.compile(r"\(EngineCore(?:_DP(\d+))? pid=")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+# Each stands once at the beginning of a start.
+STARTS: Sequence[re.Pattern[str]] = (re.compile(r"\] vLLM API server version v?\d"), re.compile(r"█\s+version \d"))
+# Month, day, hours, minutes and seconds of vLLM's own lines; they have no year.
+STAMP = re.compile(r"\b(?:INFO|WARNING|ERROR|DEBUG|CRITICAL) (\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\b")
 READY = re.compile(r"Application startup complete|Uvicorn running on|Starting vLLM (?:API )?server (?:\d+ )?on")
 STOPPING = re.compile(r"shutdown triggered|INFO:\s+Shutting down$|Received signal \d+")
 WARNINGS: Sequence[re.Pattern[str]] = tuple(
@@ -99,6 +117,7 @@ WARNINGS: Sequence[re.Pattern[str]] = tuple(
         r"Add \d+ padding layers, may waste at most [\d.]+% KV cache memory",
         r"Hybrid KV cache manager is disabled for this hybrid model",
         r"Setting attention block size to \d+ tokens",
+        r"Padding mamba page size by [\d.]+%",
         r"Auto-fit max_model_len: reduced from \d+ to \d+",
         r"The model has a long context length \(\d+\)",
         r"is preempted by PreemptionMode\.\w+ mode",
@@ -144,7 +163,7 @@ ILLS: Sequence[tuple[re.Pattern[str], Ill, tuple[str, ...]]] = tuple(
         ),
         (r"OutOfMemoryError|CUDA out of memory", Ill.OUT_OF_MEMORY, ()),
         (r"Worker proc \S+ died unexpectedly(?: \(exit code: (-?\d+)\))?", Ill.WORKER_DIED, ("exit_code",)),
-        (r"Got fatal signal from worker processes", Ill.WORKER_DIED, ()),
+        (r"Got fatal signal from worker processes|M\w+procExecutor got fatal signal", Ill.WORKER_DIED, ()),
         (r"Timed out waiting for engine core processes to start.*?Waited (\d+)s", Ill.ENGINE_SLOW, ("seconds",)),
         (
             "|".join(

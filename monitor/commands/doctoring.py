@@ -1,6 +1,8 @@
 """`vllm-monitor doctor`: what a start-up log, or a server, says of its KV cache, and what to do about it."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from math import isnan
 from typing import Any
 
 from rich.console import Console
@@ -23,7 +25,23 @@ _UNITS = {
         ),
         " GiB",
     ),
+    **dict.fromkeys(
+        (
+            *(Fact.START_SECONDS, Fact.LOAD_SECONDS, Fact.WEIGHTS_SECONDS, Fact.INIT_SECONDS),
+            *(Fact.COMPILE_SECONDS, Fact.CAPTURE_SECONDS),
+        ),
+        " s",
+    ),
 }
+# What is said of traffic, in the order in which it is shown.
+_TRAFFIC = (
+    ("running", "{:,.0f} running"),
+    ("waiting", "{:,.0f} waiting"),
+    ("usage", "KV cache {:.1f}%"),
+    ("generated_tokens", "{:,.1f} tokens/s out"),
+    ("preemptions", "{:,.0f} preemptions"),
+    ("prefix_hits", "prefix cache hits {:.1f}%"),
+)
 # What one wants to know; the rest of a log may be without it.
 _WANTED = (Fact.VERSION, Fact.MAX_MODEL_LEN, Fact.WEIGHTS_GIB, Fact.KV_GIB, Fact.CONCURRENCY, Fact.TOKENS)
 
@@ -37,20 +55,33 @@ def show(startup: Startup, diagnosis: Diagnosis, console: Console, inputs: Input
     if startup.illness is not None:
         told = visible(startup.illness.text)
         console.print(f"\nline {startup.illness.line}: {told}", highlight=False, markup=False)
+    console.print()
+    console.print(_table(startup, inputs), highlight=False)
+    for remark in _remarks(startup):
+        console.print(remark, highlight=False, markup=False)
+
+
+def _table(startup: Startup, inputs: Inputs | None) -> Table:
     table = Table.grid(padding=(0, 2))
     for name, value, line in _rows(startup):
         table.add_row(name, Text(visible(value)), line)
     for name, value in rows(inputs) if inputs is not None else ():
         table.add_row(name, value, "")
-    console.print()
-    console.print(table, highlight=False)
+    for name, value in _traffic(startup):
+        table.add_row(name, value, "")
+    return table
+
+
+def _remarks(startup: Startup) -> Iterator[str]:
     if startup.warnings:
-        console.print()
+        yield ""
     for warning in startup.warnings:
-        console.print(f"warning: {visible(warning)}", highlight=False, markup=False)
+        yield f"warning: {visible(warning)}"
+    if startup.starts > 1:
+        yield f"\nThe last of {startup.starts} starts that these lines tell of."
     missing = [str(fact) for fact in _WANTED if not _has(startup, fact)]
     if missing and startup.lines:
-        console.print(f"\nNot in these {startup.lines:,} lines: {', '.join(missing)}.", highlight=False, markup=False)
+        yield f"\nNot in these {startup.lines:,} lines: {', '.join(missing)}."
 
 
 def as_plain(startup: Startup, wanted: int | None, inputs: Inputs | None = None) -> dict[str, Any]:
@@ -65,6 +96,8 @@ def as_plain(startup: Startup, wanted: int | None, inputs: Inputs | None = None)
         "engines": {name: {str(fact): value for fact, value in each.items()} for name, each in startup.engines.items()},
         "illness": None if startup.illness is None else {"is": startup.illness.ill, **startup.illness.numbers},
         "warnings": list(startup.warnings),
+        "starts": startup.starts,
+        "traffic": {engine or "0": _known(asdict(each)) for engine, each in startup.traffic.items()},
         "not_found": [str(fact) for fact in _WANTED if not _has(startup, fact)],
         "lines": startup.lines,
     }
@@ -116,6 +149,17 @@ def _rows(startup: Startup) -> Iterator[tuple[str, str, str]]:
         for fact, number in each.items():
             if fact is not Fact.MAX_MODEL_LEN:
                 yield f"{fact}{engine}", f"{number:,.10g}", ""
+
+
+def _traffic(startup: Startup) -> Iterator[tuple[str, str]]:
+    for engine, each in sorted(startup.traffic.items()):
+        found = [text.format(value) for name, text in _TRAFFIC if not isnan(value := getattr(each, name))]
+        name = f"served by engine {engine}" if engine and len(startup.traffic) > 1 else "served"
+        yield name, f"at most {', '.join(found)} ({each.lines:,} lines of statistics)"
+
+
+def _known(numbers: dict[str, float]) -> dict[str, float]:
+    return {name: value for name, value in numbers.items() if not isnan(value)}
 
 
 def _has(startup: Startup, fact: Fact) -> bool:

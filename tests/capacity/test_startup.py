@@ -16,10 +16,40 @@ LOGS = Path(__file__).parents[1] / "data" / "startup"
     ("line", "facts"),
     [
         ("Loading model weights took 14.9888 GB", {Fact.WEIGHTS_GIB: 14.9888}),
-        ("Model loading took 14.9888 GB and 3.141593 seconds", {Fact.WEIGHTS_GIB: 14.9888}),
-        ("Model loading took 14.9888 GiB and 3.141593 seconds", {Fact.WEIGHTS_GIB: 14.9888}),
-        ("Model loading took 14.9888 GiB memory and 3.141593 seconds", {Fact.WEIGHTS_GIB: 14.9888}),
-        ("Model loading took 14.99 GiB memory and 3.141593 seconds", {Fact.WEIGHTS_GIB: 14.99}),
+        (
+            "Model loading took 14.9888 GB and 3.141593 seconds",
+            {Fact.WEIGHTS_GIB: 14.9888, Fact.LOAD_SECONDS: 3.141593},
+        ),
+        ("Model loading took 14.9888 GiB and 3.14 seconds", {Fact.WEIGHTS_GIB: 14.9888, Fact.LOAD_SECONDS: 3.14}),
+        (
+            "Model loading took 14.9888 GiB memory and 3.14 seconds",
+            {Fact.WEIGHTS_GIB: 14.9888, Fact.LOAD_SECONDS: 3.14},
+        ),
+        ("Model loading took 14.99 GiB memory and 3.14 seconds", {Fact.WEIGHTS_GIB: 14.99, Fact.LOAD_SECONDS: 3.14}),
+        ("Loading weights took 12.34 seconds", {Fact.WEIGHTS_SECONDS: 12.34}),
+        ("init engine (profile, create kv cache, warmup model) took 45.67 seconds", {Fact.INIT_SECONDS: 45.67}),
+        ("init engine (profile, create kv cache, warmup model) took 45.67 s", {Fact.INIT_SECONDS: 45.67}),
+        (
+            "init engine (profile, create kv cache, warmup model) took 45.67 s (compilation: 20.12 s)",
+            {Fact.INIT_SECONDS: 45.67, Fact.COMPILE_SECONDS: 20.12},
+        ),
+        (
+            (
+                "init engine (profile, create kv cache, warmup model) took 45.67 s (compilation: 20.12 s - "
+                "language_model: 18.00 s, encoder: 2.12 s)"
+            ),
+            {Fact.INIT_SECONDS: 45.67, Fact.COMPILE_SECONDS: 20.12},
+        ),
+        ("torch.compile takes 20.12 s in total", {Fact.COMPILE_SECONDS: 20.12}),
+        ("Graph capturing finished in 12 secs.", {Fact.CAPTURE_SECONDS: 12}),
+        (
+            "Graph capturing finished in 12 secs, took 0.35 GiB",
+            {Fact.CAPTURE_SECONDS: 12, Fact.GRAPHS_GIB: 0.35},
+        ),
+        (
+            "Auto-fit max_model_len: full model context length 16384 fits in available GPU memory",
+            {Fact.MAX_MODEL_LEN: 16384},
+        ),
         ("# GPU blocks: 1777, # CPU blocks: 2048", {Fact.BLOCKS: 1777}),
         ("# CUDA blocks: 1777, # CPU blocks: 2048", {Fact.BLOCKS: 1777}),
         ("# cuda blocks: 1777, # CPU blocks: 2048", {Fact.BLOCKS: 1777}),
@@ -224,6 +254,7 @@ def test_each_format_says_what_fits(lines: list[str], tokens: float | None, conc
             Ill.ENGINE_SLOW,
             {"seconds": 600},
         ),
+        ("MulitprocExecutor got fatal signal from worker processes, shutting down.", Ill.WORKER_DIED, {}),
         ("EngineCore failed to start.", Ill.ENGINE_DIED, {}),
         ("EngineCore encountered a fatal error.", Ill.ENGINE_DIED, {}),
         ("EngineCore hit an exception: Traceback (most recent call last):", Ill.ENGINE_DIED, {}),
@@ -317,6 +348,42 @@ def test_the_log_of_a_start_that_failed_says_why(log: str, numbers: dict[str, fl
     assert found.illness.ill is Ill.TOO_LONG
     assert dict(found.illness.numbers) == numbers
     assert not found.ready
+
+
+BANNER = "INFO 11-30 03:0{}:00 [api_server.py:1289] vLLM API server version 0.9.{}"
+NO_CACHE = "ValueError: No available memory for the cache blocks."
+
+
+@pytest.mark.parametrize(
+    ("lines", "starts", "version", "ill"),
+    [
+        ([BANNER.format(0, 0), NO_CACHE, BANNER.format(5, 1), "Application startup complete."], 2, "0.9.1", None),
+        # Killed before it had said what was wrong.
+        (
+            [BANNER.format(0, 0), "Available KV cache memory: 1.00 GiB", BANNER.format(5, 1), NO_CACHE],
+            2,
+            "0.9.1",
+            Ill.NO_KV,
+        ),
+        ([BANNER.format(0, 0), "(APIServer pid=1) █  version 0.9.0", NO_CACHE], 1, "0.9.0", Ill.NO_KV),
+    ],
+)
+def test_of_a_container_that_started_again_the_last_start_counts(
+    lines: list[str], starts: int, version: str, ill: Ill | None
+) -> None:
+    found = read(lines)
+    assert (found.starts, found.text(Fact.VERSION)) == (starts, version)
+    assert (found.illness.ill if found.illness else None) is ill
+    assert found.number(Fact.KV_GIB) is None
+    assert found.lines == len(lines)
+
+
+def test_a_start_takes_as_long_as_its_lines_say() -> None:
+    lines = ["INFO 12-31 23:59:50 [a.py:1] x", "INFO 12-31 23:59:58 [a.py:1] y", "Application startup complete."]
+    served = "INFO 12-31 23:59:59 [a.py:1] z"
+    assert read([*lines, served]).number(Fact.START_SECONDS) == 8
+    assert read(["INFO 12-31 23:59:50 [a.py:1] x", "INFO 01-01 00:00:10 [a.py:1] y"]).number(Fact.START_SECONDS) is None
+    assert read(["INFO 99-99 99:99:99 [a.py:1] x"]).number(Fact.START_SECONDS) is None
 
 
 def test_what_a_server_writes_while_it_is_stopped_is_no_failure() -> None:
