@@ -65,7 +65,7 @@ class AlertingRuleRun:
 
     def alerts(self, context: Context) -> list[Alert]:
         """Return the alerts that dispatch must hear of: those that fire, and those that resolved a short while ago."""
-        url = f"{context.external_url}/graph?g0.expr={quote_plus(self.spec.expr)}&g0.tab=1"
+        url = f"{context.external_url.rstrip('/')}/graph?g0.expr={quote_plus(self.spec.expr)}&g0.tab=1"
         return [
             outgoing(alert, context.external_labels, url)
             for alert in self.active.values()

@@ -1,7 +1,7 @@
 """All groups: which are due, and how a reload carries their state over."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from monitor.model.alert import Alert
@@ -52,6 +52,8 @@ class Manager:
         self._homes = list(_homes(self.groups))
         self._stopwatch = stopwatch
         self._kept: dict[AlertKey, tuple[object, ...]] = {}
+        # Hears what each group came to, at which instant and with which interval, as soon as it is known.
+        self.heard: Callable[[Sequence[Alert], Instant, Duration], None] = lambda _alerts, _at, _interval: None
 
     @property
     def intervals(self) -> set[Duration]:
@@ -66,8 +68,14 @@ class Manager:
         """Evaluate the groups of `interval` (None: all) at `slot`; return the alerts that dispatch must hear of."""
         due = [group for group in self.groups if interval in (None, group.interval)]
         self.context.ahead([(rule.spec.expr, slot - group.query_offset) for group in due for rule in group.rules])
-        alerts = [alert for group in due for alert in group.evaluate(self.context, slot, self._stopwatch)]
-        return alerts + self._told_as_over(slot)
+        alerts: list[Alert] = []
+        for group in due:
+            found = group.evaluate(self.context, slot, self._stopwatch)
+            self.heard(found, slot, group.interval)
+            alerts += found
+        over = self._told_as_over(slot)
+        self.heard(over, slot, 0)
+        return alerts + over
 
     def changes(self) -> tuple[list[Kept], list[AlertKey]]:
         """Return the alerts that are not what they were at the last call, and the keys of those that are gone."""

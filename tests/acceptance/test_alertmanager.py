@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from monitor.clock import SystemClock
 from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
