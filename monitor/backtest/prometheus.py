@@ -5,7 +5,6 @@ A server that speaks the Prometheus HTTP API: Prometheus, Thanos, Mimir, Victori
 reference: Prometheus 3, docs/querying/api.md.
 """
 
-import json
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,19 +12,23 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import requests
-
 from monitor.backtest.source import UP, Period, Samples, SourceError, usual_interval
-from monitor.model.instant import HOUR, MINUTE, SECOND, Duration, Instant, to_seconds
+from monitor.model.instant import HOUR, MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import Labels, quoted
+from monitor.remote.client import Client
+from monitor.remote.errors import Reason, RemoteError
+from monitor.remote.options import RemoteOptions
+from monitor.scrape.options import MEBIBYTE, Authorization, BasicAuth, ScrapeOptions
 
-_TIMEOUT_SECONDS = 120
+_TIMEOUT: Duration = 120 * SECOND
+_LARGEST = 256 * MEBIBYTE
 # An answer of so many samples is some tens of megabytes.
 _MOST_SAMPLES = 250_000
 _FIRST: Duration = HOUR
 _SHORTEST: Duration = MINUTE
-_TOO_MUCH = (422, 503, 504)
-_FORBIDDEN = (401, 403)
+# What a shorter range may help against; the word is what servers call a query that would load too many samples.
+_TOO_MUCH = (Reason.TIMEOUT, Reason.STATUS, Reason.TOO_LARGE)
+_TOO_MANY_SAMPLES = "execution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,17 @@ class Credentials:
     # `user:password`
     basic_auth_file: Path | None = None
 
-    def show(self, session: requests.Session) -> None:
-        """Let the session show them. Raises SourceError."""
+    def options(self) -> ScrapeOptions:
+        """Return who asks. Raises SourceError."""
+        authorization, basic_auth = None, None
         if self.bearer_token_file is not None:
-            session.headers["Authorization"] = f"Bearer {_text(self.bearer_token_file)}"
+            authorization = Authorization(credentials=_text(self.bearer_token_file))
         if self.basic_auth_file is not None:
             user, colon, password = _text(self.basic_auth_file).partition(":")
             if not colon:
                 raise SourceError(f"{self.basic_auth_file}: write user:password")
-            session.auth = (user, password)
+            basic_auth = BasicAuth(user, password)
+        return ScrapeOptions(authorization=authorization, basic_auth=basic_auth)
 
 
 @dataclass
@@ -55,46 +60,24 @@ class Server:
     credentials: Credentials = field(default_factory=Credentials)
 
     def __post_init__(self) -> None:
+        options = RemoteOptions(self.url, _TIMEOUT, self.credentials.options(), connections=1, body_size_limit=_LARGEST)
+        self.name = options.name
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SourceError(f"{self.name} is no URL: write http://127.0.0.1:9090")
-        self._session = requests.Session()
-        self.credentials.show(self._session)
-
-    @property
-    def name(self) -> str:
-        """The URL without a password."""
-        parts = urlsplit(self.url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        self._client = Client(options)
 
     def samples(self, selector: str, after: Instant, until: Instant) -> list[dict[str, Any]] | None:
         """Return what the selector finds in `(after, until]`, or None when that is too much for the server."""
         length = until - after
-        asked = {"query": f"{selector}[{length}ms]", "time": str(to_seconds(until))}
         try:
-            reply = self._session.post(f"{self.url.rstrip('/')}/api/v1/query", data=asked, timeout=_TIMEOUT_SECONDS)
-        except requests.Timeout as err:
-            if length > _SHORTEST:
+            data = self._client.query(f"{selector}[{length}ms]", until).data
+        except RemoteError as err:
+            is_too_much = err.reason in _TOO_MUCH or err.kind == _TOO_MANY_SAMPLES
+            if is_too_much and length > _SHORTEST:
                 return None
-            raise SourceError(f"{self.name} does not answer within {_TIMEOUT_SECONDS} seconds") from err
-        except requests.RequestException as err:
-            raise SourceError(f"{self.name} does not answer: {type(err).__name__}") from err
-        if reply.status_code in _FORBIDDEN:
-            raise SourceError(f"{self.name} answers {reply.status_code}: give --bearer-token-file or --basic-auth-file")
-        if reply.status_code in _TOO_MUCH and length > _SHORTEST:
-            return None
-        return self._understood(reply)
-
-    def _understood(self, reply: requests.Response) -> list[dict[str, Any]]:
-        try:
-            answer = json.loads(reply.content)
-        except (ValueError, RecursionError):
-            answer = None
-        if not isinstance(answer, dict) or answer.get("status") not in ("success", "error"):
-            raise SourceError(f"{self.name} does not speak the Prometheus HTTP API: it answers {reply.status_code}")
-        if answer["status"] == "error":
-            raise SourceError(f"{self.name}: {answer.get('errorType')}: {answer.get('error')}")
-        data = answer.get("data")
+            hint = ": give --bearer-token-file or --basic-auth-file" if err.reason is Reason.CREDENTIALS else ""
+            raise SourceError(f"{err}{hint}") from err
         found = data.get("result") if isinstance(data, dict) and data.get("resultType") == "matrix" else None
         if not isinstance(found, list):
             raise SourceError(f"{self.name} answers a range with no matrix")
