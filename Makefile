@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format bench conformance crash soak incidents pictures deploy-check image-check clean
+.PHONY: demo generated test lint format bench conformance crash soak incidents pictures deploy-check image-check clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,11 @@ test: lint               ## what CI runs
 format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+generated: $(READY)      ## all that is written by a program: rules, dashboards, what of deploy/ follows from them
+	$(BIN)/vllm-monitor rules build
+	$(BIN)/python -m dashboards.build
+	$(BIN)/python -m deploy.build
 
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(PARTS)

@@ -7,6 +7,7 @@ from monitor.commands.usage import UsageError
 from monitor.expressions import check_expr, check_template
 from monitor.rulebook.build import build, differences, write
 from monitor.rulebook.lint.report import lint
+from monitor.rulebook.operator import prometheus_rules
 from monitor.rulebook.values import read_values
 from monitor.rules.rulefmt import parse_rules, read_rules
 from monitor.shipped import is_installed, rules_folder
@@ -32,6 +33,12 @@ def put(files: Mapping[str, str], folder: Path | None) -> str:
     target = folder or rules_folder()
     changed = write(files, target)
     return "\n".join([*(f"wrote {path}" for path in changed), f"{target}: {len(files)} rule files are current"])
+
+
+def put_objects(files: Mapping[str, str], path: Path) -> str:
+    """Write them to `path` as objects of the Prometheus Operator, and say so. Raises OSError."""
+    path.write_text(prometheus_rules(files), encoding="utf-8")
+    return f"{path}: {len(files)} PrometheusRules"
 
 
 def drift(files: Mapping[str, str], folder: Path | None) -> str:

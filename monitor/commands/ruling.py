@@ -23,13 +23,19 @@ def rules_build(
     out: Annotated[Path | None, typer.Option(help="Folder that the files are written to.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not current.")] = False,
     everything: Annotated[bool, typer.Option("--everything", help="With the alerts that are switched off.")] = False,
+    prometheus_rule: Annotated[
+        Path | None, typer.Option(help="Write them to this file instead, as objects of the Prometheus Operator.")
+    ] = None,
 ) -> None:
     """Write the rule files, with the thresholds of a file of values."""
-    from monitor.commands.rules import built, drift, put
+    from monitor.commands.rules import built, drift, put, put_objects
     from monitor.yamldoc.mistake import DocumentError
 
     try:
         files = built(values, set_ or (), everything=everything)
+        if prometheus_rule is not None:
+            typer.echo(put_objects(files, prometheus_rule))
+            return
         difference = drift(files, out) if check else ""
         told = "" if check else put(files, out)
     except UsageError as err:

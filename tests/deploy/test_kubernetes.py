@@ -1,0 +1,175 @@
+"""The kustomizations: built by the real kustomize, and good for each Kubernetes that has native sidecars."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from monitor import __version__
+from tests.deploy.objects import Object, kustomized, of_kind, pod_of, wrong_with
+from tests.deploy.tools import DEPLOY, ROOT
+
+OVERLAYS = DEPLOY / "kubernetes" / "overlays"
+# A Kubernetes object may have so many bytes.
+LIMIT = 1 << 20
+# What the chart of the production stack renders, as far as it matters here: an engine, and the router.
+PRODUCTION_STACK = Path(__file__).parents[1] / "data" / "production-stack.yaml"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the overlays, with the one file in it that a user renders."""
+    copy = tmp_path_factory.mktemp("tree")
+    shutil.copytree(DEPLOY / "kubernetes", copy / "deploy" / "kubernetes")
+    dashboards = copy / "dashboards"
+    dashboards.mkdir()
+    for path in (*(ROOT / "dashboards").glob("*.json"), ROOT / "dashboards" / "kustomization.yaml"):
+        shutil.copy(path, dashboards)
+    shutil.copy(PRODUCTION_STACK, copy / "deploy/kubernetes/overlays/production-stack/engines/rendered.yaml")
+    return copy / "deploy" / "kubernetes" / "overlays"
+
+
+@pytest.fixture(scope="module")
+def built(tree: Path) -> dict[str, list[Object]]:
+    return {path.parent.name: kustomized(path.parent) for path in sorted(tree.glob("*/kustomization.yaml"))}
+
+
+def test_every_overlay_is_good_for_each_version(built: dict[str, list[Object]]) -> None:
+    assert set(built) == {"stand-alone", "prometheus-operator", "sidecar", "production-stack"}
+    assert wrong_with([one for objects in built.values() for one in objects]) == []
+
+
+def test_no_kubernetes_before_1_28_takes_a_native_sidecar(built: dict[str, list[Object]]) -> None:
+    (mistake,) = wrong_with(built["sidecar"], "1.27")
+    assert "restartPolicy" in mistake
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "told"),
+    [
+        pytest.param("Deployment", ("spec", "replica"), 1, "replica", id="a-field-that-is-not"),
+        pytest.param("Deployment", ("spec", "replicas"), "one", "'one' is not of type", id="a-word-for-a-number"),
+        pytest.param("PrometheusRule", ("spec", "groups", 0, "rules", 0, "fro"), "1m", "fro", id="not-the-operators"),
+        pytest.param("ServiceMonitor", ("spec", "endpoints", 0, "interval"), "15", "interval", id="no-duration"),
+        pytest.param("AlertmanagerConfig", ("spec", "route", "matcher"), [], "matcher", id="nor-its-alertmanagers"),
+        pytest.param("PodMonitor", ("kind",), "PodsMonitor", "no such kind", id="no-kind-of-the-operator"),
+        pytest.param("Service", ("kind",), "Servce", "find schema", id="no-kind-of-kubernetes"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_found(
+    built: dict[str, list[Object]], kind: str, path: tuple[str | int, ...], value: object, told: str
+) -> None:
+    one: Any = yaml.safe_load(yaml.safe_dump(of_kind(built["prometheus-operator"], kind)[0]))
+    at = one
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    (mistake,) = wrong_with([one], "1.33")
+    assert told in mistake
+
+
+def test_kustomize_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [gone.yaml]\n")
+    with pytest.raises(AssertionError, match="gone"):
+        kustomized(tmp_path)
+
+
+def test_the_daemon_may_look_at_pods_and_do_nothing_else(built: dict[str, list[Object]]) -> None:
+    objects = built["stand-alone"]
+    (role,) = of_kind(objects, "Role")
+    assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+    assert of_kind(objects, "ClusterRole") == []
+
+
+def containers(built: dict[str, list[Object]]) -> list[Any]:
+    found = []
+    for deployment in (one for objects in built.values() for one in of_kind(objects, "Deployment")):
+        pod = pod_of(deployment)
+        found += [
+            each for each in (*pod["containers"], *pod.get("initContainers", ())) if each["name"] == "vllm-monitor"
+        ]
+    return found
+
+
+def test_it_runs_with_nothing_to_spare(built: dict[str, list[Object]]) -> None:
+    found = containers(built)
+    assert len(found) == 4
+    for container in found:
+        security = container["securityContext"]
+        assert security["readOnlyRootFilesystem"]
+        assert security["allowPrivilegeEscalation"] is False
+        assert security["capabilities"] == {"drop": ["ALL"]}
+        assert "cpu" not in container["resources"]["limits"]
+        mounted = {mount["name"].removeprefix("vllm-monitor-"): mount for mount in container["volumeMounts"]}
+        assert {name for name, mount in mounted.items() if not mount.get("readOnly")} == {"state", "tmp"}
+        assert container["image"] == f"ghcr.io/vllm-monitor/vllm-monitor:{__version__}"
+    for one in of_kind(built["stand-alone"], "Deployment"):
+        pod = pod_of(one)["securityContext"]
+        assert (pod["runAsNonRoot"], pod["runAsUser"], pod["fsGroup"]) == (True, 65532, 65532)
+        assert one["spec"]["strategy"] == {"type": "Recreate"}
+
+
+@pytest.mark.parametrize("overlay", ["sidecar", "production-stack"])
+def test_a_sidecar_never_decides_whether_vllm_is_ready(built: dict[str, list[Object]], overlay: str) -> None:
+    for one in of_kind(built[overlay], "Deployment"):
+        beside = [each for each in pod_of(one).get("initContainers", ()) if each["name"] == "vllm-monitor"]
+        for sidecar in beside:
+            assert sidecar["restartPolicy"] == "Always"
+            assert not {"readinessProbe", "startupProbe"} & sidecar.keys()
+
+
+def test_the_plain_container_differs_from_the_sidecar_in_nothing_else() -> None:
+    components = DEPLOY / "kubernetes" / "components"
+    sidecar, plain = (
+        pod_of(yaml.safe_load((components / name / "patch.yaml").read_text()))
+        for name in ("sidecar", "sidecar-container")
+    )
+    (native,), (container,) = sidecar.pop("initContainers"), plain.pop("containers")
+    assert native.pop("restartPolicy") == "Always"
+    assert (native, sidecar) == (container, plain)
+
+
+def test_in_the_production_stack_engines_have_it_and_the_router_has_not(built: dict[str, list[Object]]) -> None:
+    objects = built["production-stack"]
+    beside = {
+        one["metadata"]["name"]: [each["name"] for each in pod_of(one).get("initContainers", ())]
+        for one in of_kind(objects, "Deployment")
+    }
+    # Behind what the engine's pod has to do before: a sidecar runs on.
+    assert beside == {"vllm-llama3-deployment-vllm": ["init", "vllm-monitor"], "vllm-deployment-router": []}
+    (port,) = [one["data"]["port"] for one in of_kind(objects, "ConfigMap")]
+    assert port == "8000"
+
+
+def test_the_gate_may_hold_vllm_back(built: dict[str, list[Object]]) -> None:
+    (deployment,) = of_kind(built["sidecar"], "Deployment")
+    (vllm,), (sidecar,) = pod_of(deployment)["containers"], pod_of(deployment)["initContainers"]
+    probe = vllm["startupProbe"]["httpGet"]
+    assert probe["path"].startswith("/-/gate?min_concurrency=")
+    assert probe["port"] == sidecar["ports"][0]["containerPort"]
+
+
+def test_dashboards_are_found_by_grafanas_sidecar(built: dict[str, list[Object]]) -> None:
+    objects = built["prometheus-operator"]
+    maps = [one for one in of_kind(objects, "ConfigMap") if one["metadata"]["name"] != "vllm-monitor"]
+    found = {name: one for one in maps for name in one["data"] if name.endswith(".json")}
+    assert set(found) == {path.name for path in (ROOT / "dashboards").glob("*.json")}
+    for one in found.values():
+        assert one["metadata"]["labels"]["grafana_dashboard"] == "1"
+        assert one["metadata"]["annotations"] == {"grafana_folder": "vLLM"}
+        assert len(yaml.safe_dump(one)) < LIMIT
+
+
+def test_the_sidecar_of_llm_d_is_the_same_one() -> None:
+    values = yaml.safe_load((OVERLAYS / "llm-d" / "values.yaml").read_text())
+    patch = pod_of(yaml.safe_load((DEPLOY / "kubernetes/components/sidecar/patch.yaml").read_text()))
+    for part in ("decode", "prefill"):
+        (sidecar,) = values[part]["initContainers"]
+        (theirs,) = patch["initContainers"]
+        port = {"name": "VLLM_PORT", "value": {"decode": "8200", "prefill": "8000"}[part]}
+        expected = [port if each["name"] == "VLLM_PORT" else each for each in theirs["env"]]
+        image = f"ghcr.io/vllm-monitor/vllm-monitor:{__version__}"
+        assert sidecar == theirs | {"env": expected, "image": image}
+        assert values[part]["volumes"] == patch["volumes"]

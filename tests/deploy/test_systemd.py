@@ -1,0 +1,94 @@
+"""The unit: systemd understands every line of it, and has next to nothing to say against its exposure."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from monitor.config.read import load
+from tests.deploy.tools import DEPLOY, tool
+
+FOLDER = DEPLOY / "systemd"
+UNIT = FOLDER / "vllm-monitor.service"
+PROGRAM = "/opt/vllm-monitor/bin/vllm-monitor"
+# systemd's own scale, of which 10 is everything; times ten.
+EXPOSURE = 20
+
+
+def systemd(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    analyze = tool("systemd-analyze", "apt-get install systemd", path=os.environ.get("PATH"))
+    return subprocess.run([analyze, *arguments], capture_output=True, text=True, check=False)
+
+
+def said_of(folder: Path, unit: str) -> str:
+    """Return what `systemd-analyze verify` says; it ends with 0 whatever it found."""
+    path = folder / UNIT.name
+    # The program stands elsewhere in the tests.
+    path.write_text(unit.replace(PROGRAM, str(Path(sys.executable).with_name("vllm-monitor"))))
+    done = systemd("verify", "--man=no", str(path))
+    return done.stdout + done.stderr
+
+
+def test_systemd_understands_every_line(tmp_path: Path) -> None:
+    assert PROGRAM in UNIT.read_text()
+    assert said_of(tmp_path, UNIT.read_text()) == ""
+
+
+@pytest.mark.parametrize(
+    ("good", "broken", "told"),
+    [
+        pytest.param("ProtectHome=true", "ProtectHomes=true", "Unknown key", id="misspelt"),
+        pytest.param("WatchdogSec=5min", "WatchdogSec=soon", "Failed to parse sec", id="no-duration"),
+        pytest.param(PROGRAM, "/opt/gone", "not executable", id="no-such-program"),
+    ],
+)
+def test_what_it_does_not_understand_it_says(tmp_path: Path, good: str, broken: str, told: str) -> None:
+    assert told in said_of(tmp_path, UNIT.read_text().replace(good, broken))
+
+
+def exposure(unit: Path) -> "subprocess.CompletedProcess[str]":
+    return systemd("security", "--offline=true", f"--threshold={EXPOSURE}", str(unit))
+
+
+def test_it_is_exposed_to_next_to_nothing(tmp_path: Path) -> None:
+    done = exposure(UNIT)
+    assert done.returncode == 0, done.stdout
+    bare = tmp_path / UNIT.name
+    bare.write_text(re.sub(r"(?m)^(Protect|Private|Restrict|SystemCall|Capability)\w+=.*\n", "", UNIT.read_text()))
+    assert exposure(bare).returncode != 0
+
+
+def test_the_watchdog_is_slower_than_the_slowest_group() -> None:
+    # A group may be late by three intervals before that is a stand-still, and the slowest has a minute.
+    assert "WatchdogSec=5min" in UNIT.read_text().splitlines()
+
+
+def test_the_configuration_beside_it_fits_the_unit() -> None:
+    config = load(FOLDER / "monitor.yaml")
+    assert f"StateDirectory={config.storage.path.name}" in UNIT.read_text().splitlines()
+    assert config.storage.path.parent == Path("/var/lib")
+
+
+@pytest.mark.parametrize(
+    ("program", "file"),
+    [("systemd-sysusers", "vllm-monitor.sysusers.conf"), ("systemd-tmpfiles", "vllm-monitor.tmpfiles.conf")],
+)
+def test_users_and_folders_are_made_from_their_files(tmp_path: Path, program: str, file: str) -> None:
+    command = [tool(program, "apt-get install systemd", path=os.environ.get("PATH"))]
+    (tmp_path / "etc").mkdir()
+    for name in ("passwd", "group"):
+        (tmp_path / "etc" / name).write_text("root:x:0:0:root:/root:/bin/sh\n" if name == "passwd" else "root:x:0:\n")
+    users = [*command[:-1], "systemd-sysusers", f"--root={tmp_path}", str(FOLDER / "vllm-monitor.sysusers.conf")]
+    assert subprocess.run(users, capture_output=True, text=True, check=False).stderr.count("rror") == 0
+    if program == "systemd-tmpfiles":
+        command += ["--create", f"--root={tmp_path}"]
+    else:
+        command += [f"--root={tmp_path}"]
+    done = subprocess.run([*command, str(FOLDER / file)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "vllm-monitor:" in (tmp_path / "etc" / "passwd").read_text()
+    if program == "systemd-tmpfiles":
+        assert (tmp_path / "var/lib/vllm-monitor").stat().st_mode & 0o777 == 0o750
