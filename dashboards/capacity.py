@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models import dashboard as models
 from dashboards.engine import CACHES, PREEMPTIONS, cache_hits
 from dashboards.overview import KV_FULL
 from dashboards.page import Page
-from dashboards.panels import About, Panel, Query, Steps, bars, lines, now, number
+from dashboards.panels import About, Panel, Query, Steps, bars, heat, lines, now, number
 from dashboards.select import ENGINE, engines, ranks, servers
 from dashboards.select import models as of_models
 from dashboards.thresholds import threshold
@@ -193,6 +193,18 @@ def _costs() -> list[Panel]:
         "percentunit",
         "VLLMPrefixHitsCollapsed",
     )
+    tiers = About(
+        "Where prefixes lay",
+        "Prompt tokens that need not be computed, by what held them: the GPU, the host, a disk, another server (0.32.0 "
+        "and later).",
+        "suffix: tok/s",
+    )
+    lengths = About(
+        "Prompts by length",
+        "How many a second, by their tokens, over all servers of a model, every five minutes; kept for weeks.",
+        "short",
+        "VLLMPromptsTooLong",
+    )
     blocks = About(
         "Life of a block",
         "Medians: how long it is held, how long it lies idle before it is thrown out, and after how long it is wanted "
@@ -209,6 +221,12 @@ def _costs() -> list[Panel]:
             top=1,
         ),
         lines(
+            tiers,
+            Query(f"sum by (source) ({engines('vllm_engine:cached_prompt_tokens:rate5m')})", "{{source}}"),
+            stacked=True,
+        ),
+        heat(lengths, f"sum by (le) ({of_models('vllm_engine:request_prompt_tokens_bucket:increase5m')}) / 300"),
+        lines(
             blocks,
             *(
                 Query(engines(f"vllm_engine:kv_block_{what}_seconds:p50_5m"), f"{what} {ENGINE}")
@@ -222,11 +240,23 @@ def _travel() -> list[Panel]:
     between = About("Between servers", "What NIXL moves (--kv-transfer-config).", "Bps")
     seconds = About("Time of a transfer", "95th percentile over 5 minutes (NIXL).", "s")
     failures = About("Failed transfers", "In 5 minutes, by what failed.", "short", "VLLMKVTransferFailing")
+    fetching = About("Requests that wait for their blocks", "By how far they have come (0.32.0 and later).", "short")
+    room = About(
+        "Room in the host's memory",
+        "The share that is used, and how many blocks a second found none (0.26.0 and later).",
+        "short",
+    )
     host = About("To the host's memory and back", "What the OffloadingConnector moves, by direction.", "Bps")
     return [
         lines(between, Query(engines("vllm_engine:kv_transfer_bytes:rate5m"), ENGINE)),
         lines(seconds, Query(engines("vllm_engine:kv_transfer_seconds:p95_5m"), ENGINE)),
         lines(failures, Query(engines("vllm_engine:kv_transfer_failures:increase5m"), f"{{{{failure}}}} {ENGINE}")),
+        lines(fetching, Query(engines("vllm_engine:kv_fetching_requests"), f"{{{{stage}}}} {ENGINE}"), stacked=True),
+        lines(
+            room,
+            Query(engines("vllm_engine:kv_offload_usage:ratio"), f"used {ENGINE}"),
+            Query(engines("vllm_engine:kv_offload_failures:rate5m"), f"failures/s {ENGINE}"),
+        ),
         lines(host, Query(engines("vllm_engine:kv_offload_bytes:rate5m"), f"{{{{transfer_type}}}} {ENGINE}")),
     ]
 

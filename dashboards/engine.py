@@ -1,9 +1,10 @@
 """The dashboard "vLLM engine": one server from the inside, everything that its engine says."""
 
+from dashboards.host import host
 from dashboards.overview import ERRORS, KV_FULL, WAITING
 from dashboards.page import Page
-from dashboards.panels import About, Column, Panel, Query, Steps, Words, heat, lines, number, rows
-from dashboards.select import ENGINE, engines, everywhere, ranks, servers
+from dashboards.panels import About, Panel, Query, Steps, Words, heat, lines, number
+from dashboards.select import ENGINE, engines, servers
 from dashboards.thresholds import threshold
 
 PREEMPTIONS: Steps = {
@@ -12,7 +13,6 @@ PREEMPTIONS: Steps = {
 }
 UP: Words = {0: ("down", "red"), 1: ("up", "green")}
 ASLEEP: Words = {0: ("awake", "green"), 1: ("asleep", "blue")}
-GPU = "GPU {{gpu}} {{Hostname}}"
 
 
 def engine() -> Page:
@@ -28,9 +28,7 @@ def engine() -> Page:
             "How latencies are spread": _heatmaps(),
             "Tokens": _tokens(),
             "Speculative decoding": _speculation(),
-            "Server": _server(),
-            "GPU": _gpu(),
-            "What the GPU is used for": _used(),
+            **host(),
         },
     )
 
@@ -309,92 +307,4 @@ def _speculation() -> list[Panel]:
             top=1,
         ),
         lines(output, Query(engines("vllm_engine:time_per_output_token_seconds:p95_5m"), ENGINE)),
-    ]
-
-
-def _server() -> list[Panel]:
-    process = About("API server: CPU", "Of one core. Not told with several API servers.", "percentunit")
-    memory = About("API server: memory", "Resident. Not told with several API servers.", "bytes")
-    scrape = About(
-        "Scrapes",
-        "How long the metrics page takes to answer. Slow: the API server's event loop is blocked.",
-        "s",
-        "VLLMScrapeSlow",
-    )
-    adapters = About("LoRA adapters", "Which run and which wait, as the engine last said (--enable-lora).", "short")
-    return [
-        lines(process, Query(servers("vllm_engine:api_server_cpu:rate5m"), "{{instance}}")),
-        lines(
-            memory,
-            Query(servers("vllm_engine:api_server_memory:bytes"), "{{instance}}"),
-        ),
-        lines(
-            scrape,
-            Query(servers("scrape_duration_seconds"), "{{instance}}"),
-            steps={"orange": threshold("VLLMScrapeSlow", "seconds")},
-        ),
-        rows(
-            adapters,
-            ("instance", "running_lora_adapters", "waiting_lora_adapters", "max_lora"),
-            Column(
-                "Said at",
-                "max by (instance, running_lora_adapters, waiting_lora_adapters, max_lora) "
-                f"({ranks('vllm_engine:lora_requests_info')}) * 1000",
-                "dateTimeFromNow",
-            ),
-        ),
-    ]
-
-
-def _gpu() -> list[Panel]:
-    hot: Steps = {
-        "orange": threshold("VLLMGPUTemperatureHigh", "celsius"),
-        "red": threshold("VLLMGPUTemperatureHigh", "critical_celsius"),
-    }
-    whose = "Where the DCGM exporter is scraped; of all GPUs that it shows."
-    return [
-        lines(
-            About("Temperature", whose, "celsius", "VLLMGPUTemperatureHigh"),
-            Query(everywhere("vllm_engine:gpu_temperature:celsius"), GPU),
-            steps=hot,
-        ),
-        lines(
-            About("Power", f"{whose} A hung kernel reads as busy, and draws hardly anything.", "watt"),
-            Query(everywhere("vllm_engine:gpu_power:watts"), GPU),
-        ),
-        lines(
-            About("Utilisation", f"{whose} How much of the time something ran, not how well.", "percentunit"),
-            Query(everywhere("vllm_engine:gpu_utilization:ratio"), GPU),
-            top=1,
-        ),
-        lines(
-            About("Memory", f"{whose} Full from the start on: vLLM takes it all.", "percentunit", "VLLMGPUEccErrors"),
-            Query(everywhere("vllm_engine:gpu_memory_used:ratio"), GPU),
-            top=1,
-        ),
-    ]
-
-
-def _used() -> list[Panel]:
-    told = "For each GPU, as vLLM estimates it (0.17.0 and later, --enable-mfu-metrics)."
-    return [
-        lines(
-            About("Arithmetic", f"{told} Divided by what the GPU can: its utilisation by the model.", "flops"),
-            Query(engines("vllm_engine:flops_per_gpu:rate5m"), ENGINE),
-        ),
-        lines(
-            About("Memory traffic", told, "Bps"),
-            Query(engines("vllm_engine:read_bytes_per_gpu:rate5m"), f"read {ENGINE}"),
-            Query(engines("vllm_engine:write_bytes_per_gpu:rate5m"), f"written {ENGINE}"),
-        ),
-        lines(
-            About(
-                "Faults",
-                "Codes of the driver (XID) and errors of memory. The last code stays until the next.",
-                "none",
-                "VLLMGPUXidError",
-            ),
-            Query(everywhere("vllm_engine:gpu_xid:code"), f"XID {GPU}"),
-            Query(everywhere("vllm_engine:gpu_memory_faults:count"), f"{{{{fault}}}} {GPU}"),
-        ),
     ]

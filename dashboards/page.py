@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grafana_foundation_sdk.builders import dashboard
+from grafana_foundation_sdk.builders import dashboard, stat
 from grafana_foundation_sdk.cog.builder import Builder
 from grafana_foundation_sdk.models import dashboard as models
 
@@ -11,6 +11,7 @@ from dashboards.panels import DATASOURCE, Panel
 from dashboards.select import alerts
 
 FULL_WIDTH = 24
+MOST_GRAPHS = 4
 # Links between our pages keep what was chosen; a new server is chosen by the link itself.
 KEPT = "${datasource:queryparam}&${job:queryparam}&${model_name:queryparam}&${__url_time_range}"
 
@@ -20,7 +21,7 @@ class Page:
     """
     A dashboard: rows of panels by their titles.
 
-    A row whose title is empty has no heading. A row takes the whole width, each panel alike unless it has a width.
+    A row whose title is blank has no heading. A row takes the whole width, and as many lines as it needs.
     `more` are variables beside those that all have; `since` is how far it looks back.
     """
 
@@ -50,8 +51,13 @@ class Page:
             if title.strip():
                 page = page.with_row(dashboard.Row(title))
             for panel in panels:
-                page = page.with_panel(panel.span(FULL_WIDTH // len(panels)))
+                page = page.with_panel(panel.span(FULL_WIDTH // min(len(panels), _abreast(panels))))
         return page
+
+
+def _abreast(panels: Sequence[Panel]) -> int:
+    """Return how many stand beside each other at most: more numbers than graphs can be read on one line."""
+    return 6 if all(isinstance(panel, stat.Panel) for panel in panels) or len(panels) <= MOST_GRAPHS else 3
 
 
 def uid(name: str) -> str:

@@ -135,6 +135,8 @@ def states(about: About, query: Query, words: Words) -> statetimeline.Panel:
     """Return a lane for each series; `words` gives the word and the colour of each value."""
     panel = statetimeline.Panel().title(about.title).description(about.description).unit(about.unit)
     panel = panel.datasource(DATASOURCE).mappings(_words(words)).targets(_targets(query)).no_value("nothing")
+    # Coloured by steps it would show these and not the words.
+    panel = panel.color_scheme(dashboard.FieldColor().mode(models.FieldColorModeId.FIXED).fixed_color("text"))
     panel = panel.show_value(common_models.VisibilityMode.AUTO).row_height(0.8).height(6)
     return panel.links(_runbook(about))
 

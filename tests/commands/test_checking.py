@@ -181,6 +181,18 @@ def test_variables_of_a_dashboard_are_at_all(query: str, asked: str) -> None:
     assert filled(query) == asked
 
 
+def test_a_variable_whose_values_are_written_is_as_it_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "board.json"
+    variables = [
+        {"type": "custom", "name": "length", "current": {"value": "8192"}},
+        {"type": "custom", "name": "several", "current": {"value": ["$__all"]}},
+        {"type": "query", "name": "job", "current": {"value": "vllm"}, "query": "label_values(up, job)"},
+    ]
+    panel = {"title": "a", "targets": [{"expr": 'x{job=~"$job", y=~"${several}"} / $length'}]}
+    path.write_text(json.dumps({"templating": {"list": variables}, "panels": [panel]}))
+    assert [rule.expr for rule in dashboard_group(path).rules] == ['x{job=~".+", y=~".+"} / 8192', "up"]
+
+
 @pytest.mark.parametrize("path", shipped_dashboards(), ids=lambda path: path.stem)
 def test_every_query_of_a_shipped_dashboard_is_judged(path: Path) -> None:
     queries = path.read_text().count('"expr":')

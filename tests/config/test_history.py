@@ -1,7 +1,5 @@
 """What ships as kept: `rules/history.yaml`."""
 
-import re
-
 import pytest
 
 from monitor.config.history import HistoryConfig
@@ -10,7 +8,7 @@ from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import Matcher
 from monitor.rules.rulefmt import read_rules
 from monitor.rules.spec import RecordingRule
-from monitor.shipped import rules_folder, shipped_rules
+from monitor.shipped import shipped_rules
 
 SELECTORS = HistoryConfig().keep().selectors
 RECORDED = {
@@ -24,6 +22,12 @@ OTHERS = {
     "up",
     "ALERTS",
     "process_start_time_seconds",
+    "scrape_duration_seconds",
+    "vllm_monitor_config_last_reload_successful",
+    "vllm_monitor_notifications_waiting",
+    "vllm_monitor_rule_blind",
+    "vllm_monitor_socket_mode_connected",
+    "vllm_monitor_state_written",
     "vllm_monitor_target_health_up",
     "vllm_monitor_target_version_info",
 }
@@ -33,13 +37,3 @@ OTHERS = {
 def test_every_selector_finds_something_that_the_daemon_writes(matchers: tuple[Matcher, ...]) -> None:
     names = RECORDED | OTHERS
     assert [name for name in names if all(one.accepts(Labels.of({METRIC_NAME: name})) for one in matchers)]
-
-
-def test_what_a_dashboard_shows_of_a_record_is_kept_for_a_month() -> None:
-    shown = {
-        name
-        for path in rules_folder().parent.glob("dashboards/*.json")
-        for name in re.findall(r"vllm_engine:[a-z0-9_:]+", path.read_text())
-    }
-    keep = HistoryConfig().keep()
-    assert {name for name in shown & RECORDED if not keep.keeps(Labels.of({METRIC_NAME: name}))} == set()

@@ -36,7 +36,10 @@ UNMATCHED_INSTANCE = {
     "vllm_engine:versions:count": "counted by model",
     "vllm_engine:config_variants:count": "counted by model",
     "vllm_engine:ranks:count": "counted by model",
-    **{f"vllm_engine:{name}_seconds_bucket:increase5m": "counted by model" for name in ("ttft", "inter_token", "e2e")},
+    **{
+        f"vllm_engine:{name}_bucket:increase5m": "counted by model"
+        for name in ("ttft_seconds", "inter_token_seconds", "e2e_seconds", "request_prompt_tokens")
+    },
 }
 # What the window has and the history has not, and why.
 NOT_KEPT = {

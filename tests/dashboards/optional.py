@@ -10,7 +10,7 @@ REASONS: Mapping[str, str] = {
     r"vllm_monitor_|vllm_monitor:": "the daemon's own series, and what its probes find: it must run, and be scraped",
     r"vllm_engine:(max_concurrency|kv_cache_tokens|max_model_len|versions:)": "what the daemon's probes find",
     r"vllm_engine:spec_decode_": "speculative decoding (--speculative-config)",
-    r"vllm_engine:(external_prefix_cache_|kv_transfer_|kv_offload_)": "a KV connector (--kv-transfer-config)",
+    r"vllm_engine:(external_prefix_cache|kv_(transfer|offload|fetching))_": "a KV connector (--kv-transfer-config)",
     r"vllm_engine:mm_cache_": "a model that takes images",
     r"vllm_engine:kv_block_": "--kv-cache-metrics",
     r"vllm_engine:lora_requests_info": "LoRA (--enable-lora)",
