@@ -25,9 +25,10 @@ from monitor.dispatching import Dispatching
 from monitor.entrance import Entrance, is_wide_open, tls_of
 from monitor.inbox import Inbox
 from monitor.interaction import Interaction
+from monitor.forwarding import Forwarding
 from monitor.longterm import LongEngine, LongTerm
 from monitor.metrics import Metrics
-from monitor.model.instant import MINUTE, Duration, Instant, to_seconds
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
 from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher
 from monitor.notify.secret import Secret
@@ -36,7 +37,9 @@ from monitor.ownseries import OwnSeries
 from monitor.postoffice import PostOffice
 from monitor.probe.collector import ProbeCollector
 from monitor.probe.loop import ProbeLoop
-from monitor.promql import Engine, Limits
+from monitor.promql import Engine, Evaluator, Limits
+from monitor.remotemetrics import RemoteWriteMetrics
+from monitor.remotewriting import Remoting
 from monitor.reporting import refresh, report
 from monitor.running import Lasting, Running
 from monitor.sight.blindness import Blindness
@@ -51,7 +54,7 @@ from monitor.web.capacity_gate import gate
 from monitor.web.incidents import IncidentsApi
 from monitor.web.information import Information
 from monitor.web.outbox import OutboxApi
-from monitor.web.queries import MOST_SAMPLES, Evaluator, Queries
+from monitor.web.queries import MOST_SAMPLES, Queries
 from monitor.web.received import ReceivedApi
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
@@ -64,6 +67,10 @@ log = logging.getLogger(__name__)
 
 class StartError(Exception):
     """The daemon cannot start, or not with this configuration; the message is for its user."""
+# How long a start or a reload waits for the first answers of those who look for targets.
+PATIENCE: Duration = 2 * SECOND
+
+
 
 
 class App:
@@ -176,7 +183,8 @@ class App:
             return Snapshot([], [], ready=False)
         pipeline = running.pipeline
         ready = running.timetable.first_round_done.is_set()
-        return Snapshot(list(pipeline.manager.groups), list(pipeline.loops), ready, self._sight())
+        groups, members = list(pipeline.manager.groups), pipeline.pool.members
+        return Snapshot(groups, list(members.loops.values()), ready, self._sight(), members.found)
 
     def alerting(self) -> Alerting | None:
         """Return what the HTTP side shows of dispatch, or None when nothing runs."""
@@ -240,6 +248,24 @@ class App:
         if is_wide_open(config):
             log.warning("anybody who reaches the port may ask and silence", extra={"set": "web.config_file"})
         return server
+
+    def _lasting(self, parts: Parts, state: State, server: Server) -> Lasting:
+        registry, clock, workspace = self._registry, self._clock, self._builder.workspace
+        workspace.begin(state.incidents, state.journal)
+        suppressed = self._metrics.suppressed
+        return Lasting(
+            state=state,
+            server=server,
+            dispatching=Dispatching(parts.config, parts.integrations, state.log, state.silences, suppressed),
+            workers=Workers(),
+            workspace=workspace,
+            interaction=Interaction(workspace.incidents, state.silences, state.journal, clock, registry),
+            token=self._entrance.token,
+            inbox=Inbox(state.received, state.journal, state.silences, clock),
+            remoting=Remoting(state.history, state.folder, clock, RemoteWriteMetrics(registry)),
+            forwarding=Forwarding(registry),
+            supervisor=self._supervisor,
+        )
 
     def _assemble(self, parts: Parts, lasting: Lasting) -> Running:
         own = OwnSeries(self._registry, self._refresh, str(parts.config.web.listen))
@@ -318,3 +344,5 @@ def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
         raise StartError("web.listen cannot change while the daemon runs: restart it")
     if old.web_file.tls_server_config != new.web_file.tls_server_config:
         raise StartError("tls_server_config cannot change while the daemon runs: restart it (renewed files are seen)")
+    if (old.prometheus is None) != (new.prometheus is None):
+        raise StartError("mode cannot change while the daemon runs: restart it")

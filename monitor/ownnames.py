@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry
 from monitor.buttonmetrics import ButtonMetrics
 from monitor.metrics import Metrics
 from monitor.probe.series import HELP
+from monitor.remotemetrics import RemoteWriteMetrics
 from monitor.sight.blindness import NAME as BLIND
 
 _SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}
@@ -22,6 +23,7 @@ def own_names() -> frozenset[str]:
 def _counted() -> Iterator[str]:
     registry = CollectorRegistry()
     Metrics(registry, "")
+    RemoteWriteMetrics(registry)
     ButtonMetrics(registry, (), lambda: (0.0, 0.0))
     for family in registry.collect():
         for suffix in _SUFFIXES.get(family.type, ("",)):

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from monitor.beating import Beating
 from monitor.build import Parts
 from monitor.dispatching import Dispatching
+from monitor.forwarding import Forwarding
 from monitor.inbox import Inbox
 from monitor.interaction import Interaction, Ways
 from monitor.model.instant import SECOND, Duration, Instant, to_seconds
 from monitor.notify.slack.workspace import Workspace
 from monitor.pipeline import Pipeline
+from monitor.remotewriting import Remoting
 from monitor.reportjob import OwnWay, ReportJob
 from monitor.stalled import Stalled
 from monitor.state import State
@@ -27,6 +29,8 @@ log = logging.getLogger(__name__)
 PATIENCE_SECONDS = 2.5
 # How much longer than its timeout a scrape may take: the look-up of a name has limits of its own.
 GRACE: Duration = SECOND
+# And so much for what Alertmanagers have yet to hear; they would take it for over by themselves.
+FORWARD_SECONDS = 1.0
 IDLE_SECONDS = 0.05
 CLOCK = "clock"
 # Who listens on every interface is asked on the loopback.
@@ -46,6 +50,8 @@ class Lasting:
     # What lets a child of the daemon in.
     token: str
     inbox: Inbox
+    remoting: Remoting
+    forwarding: Forwarding
     probing: Workers = field(default_factory=lambda: Workers(name="probe"))
     supervisor: Supervisor = field(default_factory=Supervisor)
 
@@ -67,6 +73,9 @@ class Running:
         self.pipeline.outbox.start(self.pipeline.clock.now)
         self.lasting.interaction.begin(self.parts.config, Ways(self.pipeline.outbox, self.parts.integrations))
         self.lasting.inbox.begin(self.parts.config, self.pipeline.outbox, self.parts.integrations)
+        self.lasting.forwarding.begin(self.parts.config)
+        self.parts.manager.heard = self.lasting.forwarding.hear
+        self.lasting.remoting.begin(self.parts.config)
         self.timetable.start()
 
     def take_over(self, old: "Running", now: Instant) -> None:
@@ -95,6 +104,8 @@ class Running:
         except Exception:  # a tick like the others: whatever this is, a daemon that stands still would be worse
             log.exception("not everything has moved with the clock")
             self.pipeline.metrics.ticks_failed.labels(CLOCK).inc()
+            self.lasting.remoting.shift(by)
+            self.lasting.forwarding.shift(by)
         self.timetable = self._timetable()
         self.timetable.start()
 
@@ -108,10 +119,12 @@ class Running:
             stack.callback(lasting.workspace.stop)
             stack.callback(self._save_window)
             stack.callback(self._close_connections)
+            stack.callback(lasting.forwarding.stop, FORWARD_SECONDS)
             stack.callback(lasting.interaction.stop)
             stack.callback(lasting.workers.stop)
             if self._report is not None:
                 stack.callback(self._report.stop)
+            stack.callback(lasting.remoting.stop)
             stack.callback(lasting.probing.stop)
             stack.callback(self.timetable.stop)
 

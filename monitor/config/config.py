@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from monitor.config.alerting import AlertingConfig
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.interactive import InteractiveConfig
 from monitor.config.receiving import ReceiverConfig
+from monitor.config.remotewriting import RemoteWriteConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.scraping import ScrapeConfig
 from monitor.dispatch.inhibit import InhibitRule

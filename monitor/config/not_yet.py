@@ -12,12 +12,12 @@ def _keys(names: str) -> dict[str, str]:
 _HTTP_CLIENT = "oauth2 proxy_url no_proxy proxy_from_environment proxy_connect_header enable_http2 http_headers"
 
 TOP = _keys(
-    """remote_write remote_read tracing otlp runtime scrape_config_files
+    """remote_read tracing otlp runtime scrape_config_files
     templates"""
 ) | {"mute_time_intervals": "use time_intervals"}
 GLOBAL = _keys(
     """scrape_protocols body_size_limit sample_limit label_limit label_name_length_limit label_value_length_limit
-    target_limit keep_dropped_targets query_log_file scrape_failure_log_file rule_query_offset extra_scrape_metrics
+    target_limit keep_dropped_targets query_log_file scrape_failure_log_file extra_scrape_metrics
     metric_name_validation_scheme metric_name_escaping_scheme convert_classic_histograms_to_nhcb
     always_scrape_classic_histograms scrape_native_histograms
     http_config smtp_from smtp_smarthost smtp_hello smtp_auth_username smtp_auth_password smtp_auth_password_file
@@ -77,7 +77,6 @@ INHIBIT_RULE = _keys("sources") | {
     "target_match": "use target_matchers: ['severity=\"warning\"']",
     "target_match_re": "use target_matchers: ['severity=~\"warning|info\"']",
 }
-ALERTING = _keys("alert_relabel_configs")
 ALERTMANAGER = (
     _keys(_HTTP_CLIENT)
     | _keys(
@@ -119,3 +118,12 @@ TLS_SERVER_CONFIG = _keys("cipher_suites curve_preferences prefer_server_cipher_
     "client_ca": "use client_ca_file",
 }
 WEB_FILE = _keys("http_server_config rate_limit")
+REMOTE_WRITE = (
+    _keys(_HTTP_CLIENT)
+    | _keys("sigv4 azuread google_iam send_exemplars send_native_histograms metadata_config protobuf_message")
+    | _keys("round_robin_dns http_headers follow_redirects")
+    | {"bearer_token": "use authorization", "bearer_token_file": "use authorization"}
+)
+QUEUE_CONFIG = dict.fromkeys(
+    "capacity max_shards min_shards batch_send_deadline".split(), "the history on disk is the queue"
+) | {"retry_on_http_429": "429 is always tried again"}

@@ -13,12 +13,13 @@ _ITEMS = {
     "inhibit_rules": ("inhibit rule", "name"),
     "time_intervals": ("time interval", "name"),
     "receivers": ("receiver", "name"),
+    "remote_write": ("remote write", "name"),
     "slack_configs": ("slack config", ""),
     "webhook_configs": ("webhook config", ""),
     "pagerduty_configs": ("pagerduty config", ""),
     "console_configs": ("console config", ""),
 }
-_SECTIONS = frozenset(("global", "storage", "web", "heartbeat", "report", "slack"))
+_SECTIONS = frozenset(("global", "storage", "web", "heartbeat", "report", "slack", "prometheus"))
 
 
 def where(root: Node | None, loc: Loc) -> str:

@@ -17,6 +17,7 @@ from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.probing import CanaryConfig, ExposureConfig, OftenConfig, ProbeConfig, SeldomConfig
 from monitor.config.read import load
 from monitor.config.receiving import ConsoleConfig, ReceiverConfig, SlackConfig
+from monitor.config.remotewriting import QueueConfig, RemoteWriteConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
@@ -54,6 +55,8 @@ SECTIONS: dict[str, type[Section]] = {
     "report": ReportConfig,
     "storage": StorageConfig,
     "history": HistoryConfig,
+    "remote_write": RemoteWriteConfig,
+    "queue_config": QueueConfig,
     "web": WebConfig,
 }
 

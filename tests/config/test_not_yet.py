@@ -12,6 +12,7 @@ from monitor.config.inhibition import InhibitRuleSection
 from monitor.config.intervals import IntervalSection, TimeIntervalsSection, TimesSection
 from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
+from monitor.config.remotewriting import QueueConfig, RemoteWriteConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
 from monitor.config.webhook import WebhookConfig
@@ -112,7 +113,7 @@ def test_what_is_supported_is_not_refused_by_name() -> None:
         for section in (
             *(GlobalConfig, ScrapeConfig, StaticConfig, TLSConfig, BasicAuth, Authorization),
             *(InhibitRuleSection, RouteSection, ReceiverConfig, SlackConfig, StorageConfig, WebConfig),
-            *(WebhookConfig, HttpConfig, PagerDutyConfig),
+            *(WebhookConfig, HttpConfig, PagerDutyConfig, RemoteWriteConfig, QueueConfig),
         )
     ]
     assert [set(fields) & set(refused) for fields, refused in pairs] == [set()] * len(pairs)

@@ -57,7 +57,7 @@ class Server:
 def prometheus(program: str, folder: Path, config: str = "global: {evaluation_interval: 1m}\n") -> Iterator[Server]:
     """Run `program` with its data in `folder`; it scrapes nothing unless the `config` says so."""
     (folder / "prometheus.yml").write_text(config)
-    port = _free_port()
+    port = free_port()
     process = subprocess.Popen(
         [
             program,
@@ -92,7 +92,7 @@ def _wait(server: Server, process: "subprocess.Popen[bytes]") -> None:
     raise AssertionError("Prometheus did not become ready")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
