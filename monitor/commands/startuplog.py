@@ -1,8 +1,11 @@
 """A start-up log as a stream of lines: a file, a file that grows, or standard input."""
 
+import contextlib
+import os
 import sys
 import time
 from collections.abc import Iterator
+from enum import Enum, auto
 from pathlib import Path
 from typing import IO
 
@@ -25,9 +28,8 @@ def whole(path: str) -> Startup:
     reader = StartupReader()
     with _opened(path) as log:
         tail = _Tail(log)
-        for line in tail.lines():
+        for line in tail.all():
             reader.feed(line)
-        reader.feed(tail.rest)
     return reader.startup()
 
 
@@ -35,13 +37,17 @@ def followed(path: str, timeout_seconds: float | None) -> Iterator[Startup]:
     """
     Yield what a log says so far, whenever it has grown, until nobody wants more or the time is over.
 
-    A file that is cut is read from its beginning. Raises LogError when it is not there.
+    As `tail -F`: when the file is renamed and another one takes its name, that is read on, as a part of the same log.
+    A file that is cut is another log. Raises LogError when it is not there at the beginning.
     """
     end = None if timeout_seconds is None else monotonic_seconds() + timeout_seconds
     reader, known = StartupReader(), -1
-    with _opened(path) as log:
+    with contextlib.ExitStack() as opened:
+        log = opened.enter_context(_opened(path))
         tail = _Tail(log)
         while True:
+            # Looked at before it is read: what is written under the old name until then is not left out.
+            change = _Change.NONE if path == STANDARD_INPUT else _changed(log, Path(path))
             for line in tail.lines():
                 reader.feed(line)
             startup = reader.startup()
@@ -50,41 +56,77 @@ def followed(path: str, timeout_seconds: float | None) -> Iterator[Startup]:
                 yield startup
             if path == STANDARD_INPUT or (end is not None and monotonic_seconds() >= end):
                 return
-            if _was_cut(log, Path(path)):
+            if change is _Change.CUT:
                 log.seek(0)
-                reader, tail = StartupReader(), _Tail(log)
-            time.sleep(_PAUSE_SECONDS)
+                reader, known, tail = StartupReader(), -1, _Tail(log)
+            elif change is _Change.REPLACED and (another := _opened_again(path)) is not None:
+                for line in tail.all():
+                    reader.feed(line)
+                opened.pop_all().close()
+                log = opened.enter_context(another)
+                tail = _Tail(log)
+            else:
+                time.sleep(_PAUSE_SECONDS)
+
+
+class _Change(Enum):
+    """What has happened to the file behind a name."""
+
+    NONE = auto()
+    CUT = auto()
+    REPLACED = auto()
 
 
 class _Tail:
-    """Lines that are whole; of one that is still being written, or does not end, `rest` is the beginning."""
+    """The lines of a log: those that are whole, or with one that is still being written, or does not end."""
 
-    def __init__(self, log: IO[str]) -> None:
+    def __init__(self, log: IO[bytes]) -> None:
         self._log = log
-        self.rest = ""
+        self._rest = b""
+
+    def all(self) -> Iterator[str]:
+        yield from self.lines()
+        if self._rest:
+            yield _text(self._rest)
 
     def lines(self) -> Iterator[str]:
         try:
             while piece := self._log.readline(_LONGEST):
-                self.rest = (self.rest + piece)[:_LONGEST]
-                if piece.endswith("\n"):
-                    line, self.rest = self.rest.rstrip("\n"), ""
-                    yield line
+                self._rest = (self._rest + piece)[:_LONGEST]
+                if piece.endswith(b"\n"):
+                    line, self._rest = self._rest, b""
+                    yield _text(line)
         except OSError as err:
             raise LogError(str(err.strerror)) from err
 
 
-def _opened(path: str) -> IO[str]:
+def _text(line: bytes) -> str:
+    """Return a line as text: as a whole, since a character may be written in two pieces."""
+    return line.decode("utf-8", errors="replace").rstrip("\r\n")
+
+
+def _opened(path: str) -> IO[bytes]:
     try:
         if path == STANDARD_INPUT:
-            return open(sys.stdin.fileno(), encoding="utf-8", errors="replace", closefd=False)
-        return Path(path).open(encoding="utf-8", errors="replace")
+            return open(sys.stdin.fileno(), "rb", closefd=False)
+        return Path(path).open("rb")
     except OSError as err:
         raise LogError(f"{path}: {err.strerror}") from err
 
 
-def _was_cut(log: IO[str], path: Path) -> bool:
+def _opened_again(path: str) -> IO[bytes] | None:
+    """Return the file that has the name now; None where it went again meanwhile."""
     try:
-        return path.stat().st_size < log.tell()
+        return _opened(path)
+    except LogError:
+        return None
+
+
+def _changed(log: IO[bytes], path: Path) -> _Change:
+    try:
+        now, read = path.stat(), os.fstat(log.fileno())
     except OSError:
-        return False  # it is being replaced: look again
+        return _Change.NONE  # it is being replaced: look again
+    if (now.st_dev, now.st_ino) != (read.st_dev, read.st_ino):
+        return _Change.REPLACED
+    return _Change.CUT if now.st_size < log.tell() else _Change.NONE
