@@ -8,9 +8,10 @@ and process names that changed often, so nothing is anchored.
 import re
 from collections.abc import Sequence
 
+from monitor.capacity.numerals import NUMBER, WHOLE
 from monitor.capacity.startup import Fact, Ill
 
-_N = r"(-?[\d,]*\.?\d+)"
+_N = NUMBER
 _GIB = _N + r" ?Gi?B"
 
 # Facts in the order of the groups of an expression.
@@ -99,8 +100,8 @@ LINES: Sequence[tuple[re.Pattern[str], tuple[Fact, ...]]] = tuple(
 ENGINE_LINES: Sequence[tuple[re.Pattern[str], tuple[Fact, ...]]] = tuple(
     (re.compile(pattern), facts)
     for pattern, facts in (
-        (r"KV cache size: ([\d,]+) tokens", (Fact.TOKENS,)),
-        (rf"Maximum concurrency for ([\d,]+) tokens per request: {_N}x", (Fact.MAX_MODEL_LEN, Fact.CONCURRENCY)),
+        (rf"KV cache size: {WHOLE} tokens", (Fact.TOKENS,)),
+        (rf"Maximum concurrency for {WHOLE} tokens per request: {_N}x", (Fact.MAX_MODEL_LEN, Fact.CONCURRENCY)),
     )
 )
 ENGINE = re.compile(r"\(EngineCore(?:_DP(\d+))? pid=")

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from monitor.capacity.numerals import number
 from monitor.capacity.startup import Fact, Found, Ill, Illness, Startup
 from monitor.capacity.startup_lines import (
     COLOUR,
@@ -135,8 +136,9 @@ class _Start:
 
     def _note(self, facts: tuple[Fact, ...], found: re.Match[str]) -> None:
         for fact, written in zip(facts, found.groups(), strict=True):
-            if written is not None:
-                self._keep(fact, written if fact in _WORDS else number(written))
+            value = written if written is None or fact in _WORDS else number(written)
+            if value is not None:
+                self._keep(fact, value)
 
     def _keep(self, fact: Fact, value: str | float) -> None:
         known = self._facts.get(fact)
@@ -155,21 +157,24 @@ class _Start:
                 process = ENGINE.search(text)
                 engine = self._engines.setdefault((process[1] if process else None) or "0", {})
                 for fact, written in zip(facts, found.groups(), strict=True):
-                    engine[fact] = number(written)
-                    if fact is Fact.MAX_MODEL_LEN:
-                        self._keep(fact, number(written))
+                    value = number(written)
+                    if value is not None:
+                        engine[fact] = value
+                    if value is not None and fact is Fact.MAX_MODEL_LEN:
+                        self._keep(fact, value)
 
     def _note_illness(self, text: str) -> None:
         for pattern, ill, names in ILLS:
             found = pattern.search(text)
-            if found is None:
+            numbers = None if found is None else _numbers(names, found)
+            if found is None or numbers is None:
                 continue
             known = self._illness
             if known is None and self._stopping and ill in _AT_THE_END:
                 return
             # The first line that names the cause counts: what follows it are its consequences, and repetitions.
             if known is None or _GRAVITY[ill] < _GRAVITY[known.ill]:
-                self._illness = Illness(ill, _numbers(names, found), self._line, found[0])
+                self._illness = Illness(ill, numbers, self._line, found[0])
             return
 
 
@@ -181,11 +186,9 @@ def read(lines: Iterable[str]) -> Startup:
     return reader.startup()
 
 
-def number(written: str) -> float:
-    """Return a number that may have commas between thousands."""
-    return float(written.replace(",", ""))
-
-
-def _numbers(names: tuple[str, ...], found: re.Match[str]) -> dict[str, float]:
+def _numbers(names: tuple[str, ...], found: re.Match[str]) -> dict[str, float] | None:
+    """Return the numbers of a failure by their names, None where one of them is none."""
     read = {name: text for name, text in zip(names, found.groups(), strict=True) if text is not None}
-    return {name: _UNITS[text] if text in _UNITS else number(text) for name, text in read.items()}
+    numbers = {name: _UNITS.get(text) or number(text) for name, text in read.items()}
+    known = {name: value for name, value in numbers.items() if value is not None}
+    return known if len(known) == len(numbers) else None

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from math import isnan, nan
 
 # The names of the engine, of all engines together, or nothing (V0).
-_LINE = re.compile(r"(?:Engine (\d+): |\d+ Engines Aggregated: )?Avg prompt throughput: ")
-_PREEMPTED = re.compile(r"is preempted by PreemptionMode\.\w+ mode.*total_num_cumulative_preemption=(\d+)")
+_LINE = re.compile(r"(?:Engine (\d{1,9}): |\d{1,9} Engines Aggregated: )?Avg prompt throughput: ")
+_PREEMPTED = re.compile(r"is preempted by PreemptionMode\.\w+ mode.*total_num_cumulative_preemption=(\d{1,15})")
 # What stands in it, in an order that changed with the versions; V0 calls what waits pending.
 _NUMBERS = {
-    "prompt_tokens": re.compile(r"Avg prompt throughput: ([\d.]+)"),
-    "generated_tokens": re.compile(r"Avg generation throughput: ([\d.]+)"),
-    "running": re.compile(r"Running: (\d+) reqs"),
-    "waiting": re.compile(r"(?:Waiting|Pending): (\d+) reqs"),
-    "preemptions": re.compile(r"Preemptions: (\d+)"),
-    "usage": re.compile(r"(?<!CPU) KV cache usage: ([\d.]+)%"),
+    "prompt_tokens": re.compile(r"Avg prompt throughput: (\d{1,15}(?:\.\d{1,15})?)"),
+    "generated_tokens": re.compile(r"Avg generation throughput: (\d{1,15}(?:\.\d{1,15})?)"),
+    "running": re.compile(r"Running: (\d{1,15}) reqs"),
+    "waiting": re.compile(r"(?:Waiting|Pending): (\d{1,15}) reqs"),
+    "preemptions": re.compile(r"Preemptions: (\d{1,15})"),
+    "usage": re.compile(r"(?<!CPU) KV cache usage: (\d{1,15}(?:\.\d{1,15})?)%"),
     # A build for the CPU has its cache there.
-    "cpu_usage": re.compile(r"CPU KV cache usage: ([\d.]+)%"),
-    "prefix_hits": re.compile(r"(?<!External )Prefix cache hit rate: ([\d.]+)%"),
+    "cpu_usage": re.compile(r"CPU KV cache usage: (\d{1,15}(?:\.\d{1,15})?)%"),
+    "prefix_hits": re.compile(r"(?<!External )Prefix cache hit rate: (\d{1,15}(?:\.\d{1,15})?)%"),
 }
 
 

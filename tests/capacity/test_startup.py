@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from monitor.capacity.startup import Fact, Ill
 from monitor.capacity.startup_reader import StartupReader, read
+from monitor.clock import monotonic_seconds
 
 LOGS = Path(__file__).parents[1] / "data" / "startup"
 
@@ -398,3 +399,31 @@ def test_no_text_is_more_than_a_text(lines: list[str]) -> None:
     for line in lines:
         reader.feed(line)
     assert reader.startup().lines == len(lines)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "KV cache size: , tokens",
+        "KV cache size: ,,, tokens",
+        f"KV cache size: {'9' * 400} tokens",
+        f"Maximum concurrency for 16,384 tokens per request: {'9' * 400}x",
+        f"Available KV cache memory: {'9' * 19}.0 GiB",
+        f"(EngineCore_DP0 pid=1) max_seq_len={'9' * 400}",
+        f"Avg prompt throughput: 1.2.3 tokens/s, Running: {'9' * 400} reqs, GPU KV cache usage: 9.9.9%",
+        f"Engine {'9' * 5_000}: Avg prompt throughput: 1.0 tokens/s",
+        f"max seq len ({'9' * 400}) is larger than the maximum number of tokens that can be stored in KV cache (1)",
+    ],
+)
+def test_what_no_server_has_is_not_found(line: str) -> None:
+    found = read([line])
+    assert (found.facts, found.illness, found.tokens, found.concurrency) == ({}, None, None, None)
+    traffic = [value for one in found.traffic.values() for value in (one.running, one.usage, one.prompt_tokens)]
+    assert not any(value > 1e9 for value in traffic)
+
+
+@pytest.mark.parametrize("before", ["(", "Loading weights took ", "Maximum concurrency for ", ""])
+def test_a_line_of_digits_is_read_as_quickly_as_another(before: str) -> None:
+    began = monotonic_seconds()
+    read([before + "1" * 20_000] * 3)
+    assert monotonic_seconds() - began < 1
