@@ -20,12 +20,14 @@ from monitor.build import Builder, Parts
 from monitor.clock import Clock, boot_milliseconds
 from monitor.clockwatch import ClockWatch
 from monitor.config.config import Config
+from monitor.discovery.errors import DiscoveryError
+from monitor.discovery.provider import Listener
 from monitor.dispatch.alerting import Alerting
 from monitor.dispatching import Dispatching
 from monitor.entrance import Entrance, is_wide_open, tls_of
+from monitor.forwarding import Forwarding
 from monitor.inbox import Inbox
 from monitor.interaction import Interaction
-from monitor.forwarding import Forwarding
 from monitor.longterm import LongEngine, LongTerm
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
@@ -65,12 +67,12 @@ from monitor.yamldoc.mistake import DocumentError
 log = logging.getLogger(__name__)
 
 
-class StartError(Exception):
-    """The daemon cannot start, or not with this configuration; the message is for its user."""
 # How long a start or a reload waits for the first answers of those who look for targets.
 PATIENCE: Duration = 2 * SECOND
 
 
+class StartError(Exception):
+    """The daemon cannot start, or not with this configuration; the message is for its user."""
 
 
 class App:
@@ -88,7 +90,9 @@ class App:
         self._metrics = Metrics(self._registry, __version__)
         self._window = Window()
         self._metrics.watch_size(self._window.size)
-        self._builder = Builder(clock, self._window, self._metrics, probes=True, watches=True)
+        self._builder = Builder(clock, self._window, self._metrics, probes=True, watches=True, synchronizes=True)
+        self._discoveries = self._builder.discoveries
+        self._discoveries.listener = Listener(self._targets_changed, self._looked_for_targets)
         # Held by whoever replaces what runs, or what it consists of.
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -109,17 +113,11 @@ class App:
             undo.callback(state.close)
             server = self._listen(config)
             undo.callback(server.stop)
-            suppressed = self._metrics.suppressed
-            dispatching = Dispatching(config, parts.integrations, state.log, state.silences, suppressed)
-            workspace = self._builder.workspace
-            workspace.begin(state.incidents, state.journal)
-            interaction = Interaction(workspace.incidents, state.silences, state.journal, self._clock, self._registry)
-            inbox = Inbox(state.received, state.journal, state.silences, self._clock)
-            token, told = self._entrance.token, self._supervisor
-            lasting = Lasting(
-                state, server, dispatching, Workers(), workspace, interaction, token, inbox, supervisor=told
-            )
+            lasting = self._lasting(parts, state, server)
+            undo.callback(self._discoveries.keep_only, ())
+            self._discoveries.begin(config.scrape_configs, PATIENCE)
             running = self._assemble(parts, lasting)
+            running.pipeline.sync()
             state.restore(running.pipeline, self._clock.now())
             undo.pop_all()
         self._running = running
@@ -153,6 +151,7 @@ class App:
                 self._metrics.reload_successful.set(0)
                 log.exception("reload failed, the old configuration stays")
                 return f"unexpected error: {type(err).__name__} (the log has more)"
+            self._discoveries.begin(config.scrape_configs, PATIENCE)
             self._running = self._go_over(old, parts)
             self._running.begin()
             self._entrance.admit(config)
@@ -175,6 +174,7 @@ class App:
             running, self._running = self._running, None
             if running is not None:
                 running.end()
+            self._discoveries.keep_only(())
         log.info("stopped")
 
     def snapshot(self) -> Snapshot:
@@ -284,7 +284,17 @@ class App:
         dispatching.reconfigure(parts.config, parts.integrations, now)
         new = self._assemble(parts, old.lasting)
         new.take_over(old, now)
+        for job, mechanism in self._discoveries.keep_only(parts.config.scrape_configs):
+            self._metrics.forget_discovery(job, mechanism)
         return new
+
+    def _targets_changed(self) -> None:
+        running = self._running
+        if running is not None:
+            running.timetable.targets_changed()
+
+    def _looked_for_targets(self, job: str, mechanism: str, errors: Sequence[DiscoveryError]) -> None:
+        self._metrics.count_refresh(job, mechanism, [error.reason.value for error in errors])
 
     def _probers(self) -> Sequence[ProbeLoop]:
         running = self._running
@@ -302,7 +312,9 @@ class App:
         limits = Limits(points=MOST_SAMPLES, seconds=seconds)
         engine = Engine(self._window, lookback=lookback, limits=limits, default_subquery_step=step)
         long_term = self._long_term()
-        return engine if long_term is None else LongEngine(engine, long_term, self._clock.now(), lookback)
+        own = engine if long_term is None else LongEngine(engine, long_term, self._clock.now(), lookback)
+        upstream = running.parts.upstream if running is not None else None
+        return own if upstream is None else upstream.engine(own, seconds)
 
     def _long_term(self) -> LongTerm | None:
         running = self._running
@@ -338,11 +350,11 @@ def _registry() -> CollectorRegistry:
 
 
 def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
+    if (old.prometheus is None) != (new.prometheus is None):
+        raise StartError("mode cannot change while the daemon runs: restart it")
     if old.storage.path != new.storage.path:
         raise StartError("storage.path cannot change while the daemon runs: restart it")
     if old.web.listen != new.web.listen:
         raise StartError("web.listen cannot change while the daemon runs: restart it")
     if old.web_file.tls_server_config != new.web_file.tls_server_config:
         raise StartError("tls_server_config cannot change while the daemon runs: restart it (renewed files are seen)")
-    if (old.prometheus is None) != (new.prometheus is None):
-        raise StartError("mode cannot change while the daemon runs: restart it")

@@ -2,34 +2,47 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
+from monitor.config.clients import HttpClientConfig, TLSConfig
 from monitor.config.probing import CanaryConfig, ExposureConfig, OftenConfig, SeldomConfig
-from monitor.config.scraping import ScrapeConfig, TLSConfig
+from monitor.config.scraping import ScrapeConfig
 from monitor.config.secret import revealed
+from monitor.discovery.populate import ADDRESS, JobSettings, populate
 from monitor.model.instant import Duration
-from monitor.model.labels import INSTANCE, JOB, Labels
+from monitor.model.labels import Labels
 from monitor.model.target import Target
+from monitor.model.targetgroup import TargetGroup
 from monitor.probe.options import CanaryOptions, ProbeOptions
 from monitor.scrape.labels import LabelLimits
 from monitor.scrape.options import Authorization, BasicAuth, ScrapeOptions, ScrapeProtocol, TlsConfig
 
 
+def settings_of(job: ScrapeConfig) -> JobSettings:
+    """Return what a job says of its targets."""
+    return JobSettings(
+        job_name=job.job_name,
+        scrape_interval=job.scrape_interval,
+        scrape_timeout=job.scrape_timeout,
+        metrics_path=job.metrics_path,
+        scheme=job.scheme,
+        params=tuple(job.params.items()),
+        relabel_configs=tuple(rule.built() for rule in job.relabel_configs),
+    )
+
+
+def static_groups(job: ScrapeConfig) -> tuple[TargetGroup, ...]:
+    """Return the targets that the configuration names."""
+    return tuple(
+        TargetGroup(f"static/{number}", tuple(Labels.of({ADDRESS: address}) for address in group.targets), group.labels)
+        for number, group in enumerate(job.static_configs)
+    )
+
+
 def targets_of(job: ScrapeConfig) -> Iterator[Target]:
-    """Yield the targets of a job: its URL, and the labels of all its series."""
-    query = "?" + urlencode(job.params, doseq=True) if job.params else ""
-    for group in job.static_configs:
-        for address in group.targets:
-            discovered = {
-                "__address__": address,
-                "__metrics_path__": job.metrics_path,
-                "__scheme__": job.scheme,
-                **group.labels.as_dict(),
-                JOB: job.job_name,
-            }
-            labels = Labels.of({JOB: job.job_name, INSTANCE: address, **group.labels.as_dict()})
-            url = f"{job.scheme}://{address}{job.metrics_path}{query}"
-            yield Target(job.job_name, url, labels, Labels.of(discovered))
+    """Yield the targets of a job that the configuration names, as relabelling leaves them."""
+    for found in populate(static_groups(job), settings_of(job)):
+        if found.target is not None:
+            yield found.target
 
 
 def options_of(job: ScrapeConfig) -> ScrapeOptions:
@@ -48,6 +61,19 @@ def options_of(job: ScrapeConfig) -> ScrapeOptions:
         tls_config=_tls(job.tls_config),
         follow_redirects=job.follow_redirects,
         fallback_scrape_protocol=ScrapeProtocol(protocol) if protocol else None,
+        metric_relabel_configs=tuple(rule.built() for rule in job.metric_relabel_configs),
+    )
+
+
+def client_options(given: HttpClientConfig, timeout: Duration, body_size_limit: int) -> ScrapeOptions:
+    """Return how a server that lists targets is asked; it is shown what a target is shown."""
+    return ScrapeOptions(
+        scrape_timeout=timeout,
+        body_size_limit=body_size_limit,
+        authorization=_authorization(given),
+        basic_auth=_basic_auth(given),
+        tls_config=_tls(given.tls_config),
+        follow_redirects=given.follow_redirects,
     )
 
 
@@ -77,14 +103,14 @@ def _canary(given: CanaryConfig) -> CanaryOptions | None:
     return CanaryOptions(given.interval, given.timeout, given.model) if given.enabled else None
 
 
-def _authorization(job: ScrapeConfig) -> Authorization | None:
+def _authorization(job: HttpClientConfig) -> Authorization | None:
     given = job.authorization
     if given is None:
         return None
     return Authorization(given.type, revealed(given.credentials), _path(given.credentials_file))
 
 
-def _basic_auth(job: ScrapeConfig) -> BasicAuth | None:
+def _basic_auth(job: HttpClientConfig) -> BasicAuth | None:
     given = job.basic_auth
     if given is None:
         return None

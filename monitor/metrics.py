@@ -5,9 +5,12 @@ Attempts and failures come as a pair; label values come from closed sets or from
 a URL or an error text.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from monitor.upstreammetrics import UpstreamMetrics
 
 
 class Metrics:
@@ -17,11 +20,21 @@ class Metrics:
         self.build_info = Gauge("vllm_monitor_build_info", "The running version.", ["version"], registry=registry)
         self.build_info.labels(version).set(1)
         self._scrapes(registry)
+        self._discovery(registry)
         self._rules(registry)
         self._notifications(registry)
         self._heartbeats(registry)
         self._life(registry)
         self._integrations: frozenset[str] = frozenset()
+        self._registry = registry
+        self._upstream: UpstreamMetrics | None = None
+        self._jobs: frozenset[str] = frozenset()
+
+    def upstream(self, reasons: tuple[str, ...]) -> UpstreamMetrics:
+        """Return the series of a Prometheus that is asked; there are none before the first call."""
+        if self._upstream is None:
+            self._upstream = UpstreamMetrics(self._registry, reasons)
+        return self._upstream
 
     def watch_size(self, size: Callable[[], tuple[int, int]]) -> None:
         """Let the window's gauges ask `size` for (series, samples) when they are read."""
@@ -100,6 +113,54 @@ class Metrics:
         self._probes(registry)
         self.window_series = Gauge("vllm_monitor_window_series", "Series held in memory.", registry=registry)
         self.window_samples = Gauge("vllm_monitor_window_samples", "Samples held in memory.", registry=registry)
+
+    def show_targets(self, counts: Mapping[str, tuple[int, int]]) -> None:
+        """Show of each job how many targets were found and how many are scraped, and nothing of a job that is gone."""
+        for gone in self._jobs - counts.keys():
+            self.sd_discovered.remove(gone)
+            self.sd_targets.remove(gone)
+        self._jobs = frozenset(counts)
+        for job, (discovered, scraped) in counts.items():
+            self.sd_discovered.labels(job).set(discovered)
+            self.sd_targets.labels(job).set(scraped)
+
+    def count_refresh(self, job: str, mechanism: str, reasons: Iterable[str]) -> None:
+        """Somebody has looked for targets, and failed for these reasons."""
+        self.sd_refreshes.labels(job, mechanism).inc()
+        failed = 0
+        for reason in reasons:
+            self.sd_failures.labels(job, mechanism, reason).inc()
+            failed = 1
+        self.sd_failing.labels(job, mechanism).set(failed)
+
+    def forget_discovery(self, job: str, mechanism: str) -> None:
+        """Nobody looks for targets in this way any more."""
+        with suppress(KeyError):
+            self.sd_failing.remove(job, mechanism)
+
+    def _discovery(self, registry: CollectorRegistry) -> None:
+        self.sd_discovered = Gauge(
+            "vllm_monitor_sd_discovered_targets",
+            "Targets that were found, before relabelling.",
+            ["job"],
+            registry=registry,
+        )
+        self.sd_targets = Gauge("vllm_monitor_sd_targets", "Targets that are scraped.", ["job"], registry=registry)
+        self.sd_refreshes = Counter(
+            "vllm_monitor_sd_refreshes", "Times targets were looked for.", ["job", "mechanism"], registry=registry
+        )
+        self.sd_failures = Counter(
+            "vllm_monitor_sd_refresh_failures",
+            "Times something was not found out; the last targets stay.",
+            ["job", "mechanism", "reason"],
+            registry=registry,
+        )
+        self.sd_failing = Gauge(
+            "vllm_monitor_sd_failing",
+            "Whether the last look for targets failed.",
+            ["job", "mechanism"],
+            registry=registry,
+        )
 
     def _probes(self, registry: CollectorRegistry) -> None:
         self.probes = Counter(

@@ -12,9 +12,11 @@ from typing import Protocol
 from monitor.clock import Clock, monotonic_seconds
 from monitor.dispatch.dispatcher import Delivery, Dispatcher, Flush
 from monitor.metrics import Metrics
+from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
 from monitor.notify.outbox import Outbox
 from monitor.notify.severity import urgency
+from monitor.pool import Pool
 from monitor.probe.loop import Outcome, ProbeLoop
 from monitor.rules.group import Health
 from monitor.rules.manager import AlertKey, Kept, Manager
@@ -22,6 +24,27 @@ from monitor.scrape.target import ScrapeLoop
 from monitor.starts import Starts
 from monitor.storage.window import Window
 from monitor.watching import Watch
+
+
+class Beyond(Protocol):
+    """Somebody else whom the rules depend on, and who may fail them."""
+
+    @property
+    def answered_at(self) -> Instant | None:
+        """When it last did all that was asked of it."""
+        ...
+
+    def alerts(self, at: Instant) -> Sequence[Alert]:
+        """Return the alerts that no rule can raise, after the evaluation at `at`."""
+        ...
+
+    def look(self, at: Instant) -> None:
+        """Look whether there is what rules need. It may take its time."""
+        ...
+
+    def shift(self, by: Duration) -> None:
+        """The clock was set by so much."""
+        ...
 
 
 class Journal(Protocol):
@@ -38,27 +61,40 @@ class Pipeline:
     The parts in the order of the data. What a step did is counted in `metrics`.
 
     A replay has no `journal`: no restart interrupts it. `write_own_series` is called before each evaluation, and what
-    `probers` have found by then is written; `watch` sees which rules are blind, `starts` how servers have changed.
+    probes have found by then is written; `watch` sees which rules are blind, `starts` how servers have changed.
     """
 
     clock: Clock
     window: Window
-    loops: Sequence[ScrapeLoop]
+    pool: Pool
     manager: Manager
     dispatcher: Dispatcher
     outbox: Outbox
     metrics: Metrics
     journal: Journal | None = None
     write_own_series: Callable[[Instant], None] = lambda _: None
-    probers: Sequence[ProbeLoop] = ()
     watch: Watch | None = None
     starts: Starts | None = None
+    upstream: Beyond | None = None
     # A flush between an evaluation and its being kept would tell of alerts that a restart knows nothing of.
     _step: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
+    def loops(self) -> tuple[ScrapeLoop, ...]:
+        return tuple(self.pool.members.loops.values())
+
+    @property
+    def probers(self) -> tuple[ProbeLoop, ...]:
+        return tuple(self.pool.members.probers.values())
+
+    @property
     def scrape_intervals(self) -> set[Duration]:
-        return {loop.options.scrape_interval for loop in self.loops}
+        return self.pool.scrape_intervals
+
+    def sync(self) -> None:
+        """Go over to the targets that have been found by now."""
+        if self.pool.sync(self.clock.now()) and self.watch is not None:
+            self.watch.follow(self.loops)
 
     def scrape(self, loop: ScrapeLoop, at: Instant) -> None:
         """Scrape one target; a failure is data and has been written as such."""
@@ -83,6 +119,8 @@ class Pipeline:
         for prober in self.probers:
             prober.write(at)
         alerts = self.manager.evaluate(at, interval)
+        if self.upstream is not None:
+            alerts = [*alerts, *self.upstream.alerts(at)]
         with self._step:
             self.dispatcher.insert(alerts, self.clock.now())
             self.tell(*self.manager.changes(), evaluated=at)
@@ -92,6 +130,8 @@ class Pipeline:
 
     def see(self, at: Instant) -> None:
         """Look which rules are blind, where that may have changed, and which servers are others than before."""
+        if self.upstream is not None:
+            self.upstream.look(at)
         if self.watch is not None:
             self.watch.step(at)
         if self.starts is not None:
@@ -134,6 +174,8 @@ class Pipeline:
             part.shift(by)
         for prober in self.probers:
             prober.shift(by)
+        if self.upstream is not None:
+            self.upstream.shift(by)
         if self.watch is not None:
             self.watch.shift(by)
         if self.starts is not None:

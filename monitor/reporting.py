@@ -49,4 +49,5 @@ def refresh(metrics: Metrics, pipeline: Pipeline, silences: Silences, *, state_w
     for silence_state in SilenceState:
         metrics.silences.labels(silence_state.value).set(silenced[silence_state])
     metrics.state_written.set(state_written)
+    metrics.show_targets(pipeline.pool.members.counts)
     metrics.show_waiting(pipeline.outbox.waiting())

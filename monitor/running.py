@@ -84,6 +84,9 @@ class Running:
         self.pipeline.pool.take_over(old.pipeline.pool, now)
         if self.pipeline.watch is not None:
             self.pipeline.watch.follow(self.pipeline.loops)
+        if self.parts.upstream is not None and old.parts.upstream is not None:
+            self.parts.upstream.take_over(old.parts.upstream)
+            old.parts.upstream.stop()
         appender = self.parts.appender
         appender.retire(appender.owners - self.parts.manager.owners, now)
 
@@ -101,11 +104,11 @@ class Running:
             self.lasting.state.history.shift(by)
             self.lasting.workspace.shift(by)
             self.lasting.inbox.shift(by)
+            self.lasting.remoting.shift(by)
+            self.lasting.forwarding.shift(by)
         except Exception:  # a tick like the others: whatever this is, a daemon that stands still would be worse
             log.exception("not everything has moved with the clock")
             self.pipeline.metrics.ticks_failed.labels(CLOCK).inc()
-            self.lasting.remoting.shift(by)
-            self.lasting.forwarding.shift(by)
         self.timetable = self._timetable()
         self.timetable.start()
 
@@ -116,17 +119,20 @@ class Running:
             stack.callback(lasting.state.close)
             stack.callback(lasting.server.stop)
             stack.callback(self._empty_lanes)
+            stack.callback(lasting.forwarding.stop, FORWARD_SECONDS)
             stack.callback(lasting.workspace.stop)
             stack.callback(self._save_window)
             stack.callback(self._close_connections)
-            stack.callback(lasting.forwarding.stop, FORWARD_SECONDS)
             stack.callback(lasting.interaction.stop)
+            stack.callback(lasting.remoting.stop)
             stack.callback(lasting.workers.stop)
             if self._report is not None:
                 stack.callback(self._report.stop)
-            stack.callback(lasting.remoting.stop)
             stack.callback(lasting.probing.stop)
             stack.callback(self.timetable.stop)
+            if self.parts.upstream is not None:
+                # First: the timetable waits for an evaluation under way, which would wait for Prometheus.
+                stack.callback(self.parts.upstream.stop)
 
     def _timetable(self) -> Timetable:
         lasting = self.lasting

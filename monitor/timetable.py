@@ -18,7 +18,9 @@ log = logging.getLogger(__name__)
 
 # How long after its slot the rules wait for the last target; a later answer counts in the next slot.
 PATIENCE: Duration = SECOND
-FLUSH, PROBE, SIGHT = "flush", "probe", "sight"
+FLUSH, PROBE, SIGHT, TARGETS = "flush", "probe", "sight", "targets"
+# Where targets come and go all the time, they are gone over at most so often. reference: Prometheus, discovery manager.
+SYNC_EVERY: Duration = 5 * SECOND
 SAVE_EVERY: Duration = MINUTE
 
 
@@ -83,13 +85,14 @@ class Timetable:
             missed=self._missed,
         )
         self._arrivals = Arrivals(self._now)
+        self._scrape_intervals: set[Duration] = set()
+        self._synced_at: Instant = 0
         self.first_round_done = threading.Event()
 
     def start(self) -> None:
         """Begin with a round at once: an incident that already stands must not wait for a slot."""
         self._schedule.once("first round", self._now(), EVALUATE, self._first_round)
-        for interval in sorted(self._pipeline.scrape_intervals):
-            self._schedule.every(interval, SCRAPE, partial(self._scrape, interval))
+        self._plan_scrapes()
         for interval in sorted(self._pipeline.manager.intervals):
             self._schedule.every(interval, EVALUATE, partial(self._evaluate, interval))
         self._schedule.every(SAVE_EVERY, SAVE, lambda _: self._save())
@@ -119,12 +122,29 @@ class Timetable:
         """Look again at when the next group is due: somebody else has inserted alerts."""
         self._plan_flush()
 
+    def targets_changed(self) -> None:
+        """Go over to the targets that have been found, soon; from any thread."""
+        self._schedule.once(TARGETS, max(self._now(), self._synced_at + SYNC_EVERY), EVALUATE, self._sync)
+
+    def _sync(self) -> None:
+        # On the thread of the rules: no target goes while they are evaluated.
+        self._synced_at = self._now()
+        self._pipeline.sync()
+        self._plan_scrapes()
+
+    def _plan_scrapes(self) -> None:
+        for interval in sorted(self._pipeline.scrape_intervals - self._scrape_intervals):
+            self._schedule.every(interval, SCRAPE, partial(self._scrape, interval))
+            self._scrape_intervals.add(interval)
+
     def _first_round(self) -> None:
+        self._sync()
         at = self._now()
         landed = threading.Semaphore(0)
         self._probe_all(self._pipeline.probers, at)
-        self._scrape_all(self._pipeline.loops, at, lambda _: landed.release())
-        for _ in self._pipeline.loops:
+        loops = self._pipeline.loops
+        self._scrape_all(loops, at, lambda _: landed.release())
+        for _ in loops:
             landed.acquire(timeout=max(0.0, to_seconds(at + PATIENCE - self._now())))
         self._pipeline.evaluate(at)
         self._plan_flush()
@@ -169,7 +189,7 @@ class Timetable:
             self._pipeline.metrics.ticks_failed.labels(PROBE).inc()
 
     def _evaluate(self, interval: Duration, slot: Instant) -> None:
-        if not self._arrivals.wait(slot, self._pipeline.scrape_intervals, slot + PATIENCE):
+        if not self._arrivals.wait(slot, self._scrape_intervals, slot + PATIENCE):
             log.debug("rules did not wait for every target", extra={"slot": slot})
         self._pipeline.evaluate(slot, interval)
         self._plan_flush()

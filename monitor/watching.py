@@ -71,17 +71,29 @@ class Watch:
         self._looks: dict[Hashable, _Look] = {}
         self._in_trouble: frozenset[Labels] = frozenset()
 
+    def follow(self, targets: Sequence[Watched]) -> None:
+        """From now on these are the targets. Any thread may call this."""
+        self._targets = targets
+
     def step(self, at: Instant) -> None:
         """Look at some of the targets that may offer something else than when they were last looked at."""
-        changed = False
-        for watched in [one for one in self._targets if self._is_due(one, at)][:_MOST_AT_ONCE]:
+        targets = self._targets
+        changed = self._forget(targets)
+        for watched in [one for one in targets if self._is_due(one, at)][:_MOST_AT_ONCE]:
             before = self._looks.get(watched.owner)
             look = self._looks[watched.owner] = self._look(watched, at)
             changed = changed or before is None or look.view != before.view
         # At the start all are seen before anything is said: one may have what a rule needs that another lacks.
-        if changed and not any(one.metadata and one.owner not in self._looks for one in self._targets):
+        if changed and not any(one.metadata and one.owner not in self._looks for one in targets):
             views = [look.view for look in self._looks.values()]
             self._show(Sight.of(self._report.findings(views), sum(view.is_server for view in views)))
+
+    def _forget(self, targets: Sequence[Watched]) -> bool:
+        """Drop what was seen of targets that are gone, and return whether there were any."""
+        gone = self._looks.keys() - {watched.owner for watched in targets}
+        for owner in gone:
+            del self._looks[owner]
+        return bool(gone)
 
     def take_over(self, old: "Watch") -> None:
         """Go on with what `old` has seen until everything has been looked at with these rules."""

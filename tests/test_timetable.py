@@ -8,6 +8,7 @@ from monitor.dispatch.route import Route
 from monitor.metrics import Metrics
 from monitor.notify.outbox import Outbox
 from monitor.pipeline import Pipeline
+from monitor.pool import Pool
 from monitor.rules.spec import RecordingRule, RuleGroup
 from monitor.timetable import Timetable
 from monitor.workers import Workers
@@ -22,7 +23,9 @@ def test_each_group_is_evaluated_at_the_multiples_of_its_interval_and_once_at_th
     clock = SystemClock()
     dispatcher = Dispatcher(Route("nobody"), {})
     metrics = Metrics(CollectorRegistry(), "test")
-    pipeline = Pipeline(clock, life.window, (), life.manager, dispatcher, Outbox({}, lambda _: None), metrics)
+    pipeline = Pipeline(
+        clock, life.window, Pool((), life.window), life.manager, dispatcher, Outbox({}, lambda _: None), metrics
+    )
     timetable = Timetable(pipeline, Workers(), lambda: None)
     timetable.start()
     began = clock.now()

@@ -12,6 +12,7 @@ from monitor.model.instant import Instant
 from monitor.notify.letter import Attempt
 from monitor.notify.outbox import Outbox
 from monitor.pipeline import Pipeline
+from monitor.pool import Pool
 from monitor.promql import Engine
 from monitor.rules.manager import Manager
 from monitor.storage.window import Window
@@ -56,7 +57,7 @@ class Stage:
             observer.hear(attempt.delivery)
 
         outbox = Outbox(notifiers, report)
-        pipeline = Pipeline(clock, window, (), manager, dispatcher, outbox, metrics)
+        pipeline = Pipeline(clock, window, Pool((), window), manager, dispatcher, outbox, metrics)
         return cls(clock, window, engine, manager, pipeline, observer, members(manager))
 
     def look_for_data(self) -> None:

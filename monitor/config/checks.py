@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from monitor.config.config import Config
+from monitor.config.upstream import PROMETHEUS
 from monitor.model.instant import format_duration
 from monitor.yamldoc.mistake import shown, suggestion
 from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, children, find
@@ -140,13 +141,14 @@ def targets_make_sense(report: Report) -> None:
     """Warn of a configuration that watches nothing, and of targets that name no port."""
     count = 0
     for loc, name, value in _walk(report.document.root, ()):
+        count += loc[:1] == ("scrape_configs",) and name.endswith("_sd_configs")
         if loc[:1] == ("scrape_configs",) and name == "targets" and isinstance(value, SequenceNode):
             count += len(value)
             for index, target in enumerate(value):
                 if isinstance(target, Scalar) and target.text and ":" not in target.text:
                     what = f"targets: {shown(target.text)} names no port: that of the scheme is used, 80 or 443"
                     report.add((*loc, index), what, warning=True)
-    if not count:
+    if not count and _text(find(report.document.root, ("mode",))) != PROMETHEUS:
         report.add(("scrape_configs",), "there is no target: nothing is watched", warning=True)
 
 

@@ -6,58 +6,25 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, PlainValidator
 
 from monitor.config import not_yet
-from monitor.config.fields import FilePath, PositiveDuration, SecretText, TargetAddress, UrlPath, one_of
+from monitor.config.clients import Authorization, BasicAuth, HttpClientConfig, TLSConfig
+from monitor.config.discovering import (
+    DnsSDConfig,
+    FileSDConfig,
+    HttpSDConfig,
+    KubernetesSDConfig,
+    RelabelSection,
+)
+from monitor.config.fields import PositiveDuration, TargetAddress, UrlPath, one_of
 from monitor.config.general import SCRAPE_INTERVAL, SCRAPE_TIMEOUT, GlobalConfig
 from monitor.config.probing import ProbeConfig
 from monitor.model.labels import EMPTY
 from monitor.yamldoc.kinds import Boolean, Count, LabelSet, Size, Text
 from monitor.yamldoc.section import Section
 
+__all__ = ["Authorization", "BasicAuth", "ScrapeConfig", "StaticConfig", "TLSConfig"]
+
 BODY_SIZE_LIMIT = 10 * 1024 * 1024
 PROTOCOLS = ("PrometheusText0.0.4", "PrometheusText1.0.0", "OpenMetricsText0.0.1", "OpenMetricsText1.0.0")
-
-
-class Authorization(Section):
-    """The Authorization header: a scheme and what proves it."""
-
-    not_yet: ClassVar[dict[str, str]] = not_yet.AUTHORIZATION
-
-    type: Text = "Bearer"
-    credentials: SecretText | None = None
-    credentials_file: FilePath | None = None
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        if self.type.lower() == "basic":
-            yield "type", 'the type cannot be "Basic": use basic_auth'
-        if self.credentials and self.credentials_file:
-            yield "credentials_file", "at most one of credentials and credentials_file can be set"
-
-
-class BasicAuth(Section):
-    not_yet: ClassVar[dict[str, str]] = not_yet.BASIC_AUTH
-
-    username: Text = ""
-    password: SecretText | None = None
-    password_file: FilePath | None = None
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        if self.password and self.password_file:
-            yield "password_file", "at most one of password and password_file can be set"
-
-
-class TLSConfig(Section):
-    not_yet: ClassVar[dict[str, str]] = not_yet.TLS_CONFIG
-
-    ca_file: FilePath | None = None
-    cert_file: FilePath | None = None
-    key_file: FilePath | None = None
-    server_name: Text = ""
-    insecure_skip_verify: Boolean = False
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        if (self.cert_file is None) != (self.key_file is None):
-            missing = "key_file" if self.key_file is None else "cert_file"
-            yield missing, f"a client certificate needs cert_file and key_file: {missing} is not set"
 
 
 class StaticConfig(Section):
@@ -66,13 +33,8 @@ class StaticConfig(Section):
     targets: tuple[TargetAddress, ...] = ()
     labels: LabelSet = EMPTY
 
-    def problems(self) -> Iterator[tuple[str, str]]:
-        for name, _ in self.labels:
-            if name.startswith("__"):
-                yield "labels", f'labels that begin with "__" are not supported yet: {name}'
 
-
-class ScrapeConfig(Section):
+class ScrapeConfig(HttpClientConfig):
     """One job. Durations are milliseconds, sizes bytes; a limit of 0 is no limit."""
 
     not_yet: ClassVar[dict[str, str]] = not_yet.SCRAPE_CONFIG
@@ -90,19 +52,25 @@ class ScrapeConfig(Section):
     label_limit: Count = 0
     label_name_length_limit: Count = 0
     label_value_length_limit: Count = 0
-    authorization: Authorization | None = None
-    basic_auth: BasicAuth | None = None
-    tls_config: TLSConfig = TLSConfig()
-    follow_redirects: Boolean = True
     fallback_scrape_protocol: Annotated[str, PlainValidator(one_of(*PROTOCOLS))] = ""
     probe: ProbeConfig = ProbeConfig()
     static_configs: tuple[StaticConfig, ...] = ()
+    file_sd_configs: tuple[FileSDConfig, ...] = ()
+    http_sd_configs: tuple[HttpSDConfig, ...] = ()
+    dns_sd_configs: tuple[DnsSDConfig, ...] = ()
+    kubernetes_sd_configs: tuple[KubernetesSDConfig, ...] = ()
+    relabel_configs: tuple[RelabelSection, ...] = ()
+    metric_relabel_configs: tuple[RelabelSection, ...] = ()
+
+    @property
+    def discovers(self) -> bool:
+        """Whether targets are found in other ways than by their names in the configuration."""
+        return bool(self.file_sd_configs or self.http_sd_configs or self.dns_sd_configs or self.kubernetes_sd_configs)
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if not self.job_name:
             yield "job_name", '"job_name" must not be empty'
-        if self.authorization and self.basic_auth:
-            yield "basic_auth", "at most one of basic_auth and authorization can be set"
+        yield from super().problems()
 
     def filled(self, global_: GlobalConfig) -> Self:
         """Return a copy that has the durations of `global_` where it has none of its own."""

@@ -69,7 +69,7 @@ class ProbeLoop:
         self._errand = NOTHING
         self._found_at: dict[Probe, Instant] = {}
         self._started: float | None = None
-        self._had_page = self._lost_page = False
+        self._had_page = self._lost_page = self._is_stopped = False
 
     @property
     def owners(self) -> tuple[Hashable, ...]:
@@ -120,14 +120,22 @@ class ProbeLoop:
 
     def write(self, at: Instant) -> None:
         """Write what is known as of `at`; what is not known any more is stale, but what never was asked is not."""
+        if self._is_stopped:
+            return
         if self._round_at is not None:
             self._rows.write(at, self._of_round(at))
         for probe, rows in self._errand_rows.items():
             if probe in self._found_at:
                 rows.write(at, self._of_errand(probe, at))
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the target is gone for good."""
+        return self._is_stopped
+
     def stop(self, at: Instant) -> None:
         """The target is gone, or not probed any more: its series end."""
+        self._is_stopped = True
         for rows in (self._rows, *self._errand_rows.values()):
             rows.end(at)
 

@@ -1,9 +1,9 @@
 """label_replace and label_join."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from monitor.model.expansion import expand_template, expanded
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
 from monitor.promql.error import PromqlError
@@ -51,35 +51,9 @@ def replace(to: str, template: str, source: str, pattern: Any) -> Callable[[Labe
         found = pattern.fullmatch(labels.value(source))
         if found is None:
             return labels
-        value = "".join([part if isinstance(part, str) else found.group(part) or "" for part in parts])
-        return labels.with_({to: value})
+        return labels.with_({to: expanded(parts, found)})
 
     return change
-
-
-_VARIABLE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})")
-
-
-def expand_template(template: str, names: dict[str, int], groups: int) -> Sequence[str | int]:
-    """
-    Split a replacement into texts and group numbers.
-
-    reference: Go, regexp Expand: `$1x` is the group named "1x"; a group that does not exist is empty; `$$` is a dollar.
-    """
-    parts: list[str | int] = []
-    at = 0
-    for found in _VARIABLE.finditer(template):
-        parts.append(template[at : found.start()])
-        at = found.end()
-        name = found.group(2) or found.group(3)
-        if found.group(1):
-            parts.append("$")
-        elif name.isdecimal():
-            if int(name) <= groups:
-                parts.append(int(name))
-        elif name in names:
-            parts.append(names[name])
-    return [*parts, template[at:]]
 
 
 def join(to: str, separator: str, sources: Sequence[str]) -> Callable[[Labels], Labels]:

@@ -1,7 +1,7 @@
 """A target's page over HTTP."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -32,16 +32,24 @@ class Fetcher:
     """
     Fetches the page at `url` with one connection that is kept. One thread at a time may call it.
 
-    The whole of it, redirects included, takes no longer than `options.scrape_timeout`.
+    The whole of it, redirects included, takes no longer than `options.scrape_timeout`. `headers` are those of
+    what is no scrape.
     """
 
-    def __init__(self, url: str, options: ScrapeOptions, *, seconds: Callable[[], float] = monotonic_seconds) -> None:
+    def __init__(
+        self,
+        url: str,
+        options: ScrapeOptions,
+        *,
+        headers: Mapping[str, str] | None = None,
+        seconds: Callable[[], float] = monotonic_seconds,
+    ) -> None:
         self._url = url
         self._options = options
         self._has_credentials = options.has_credentials or _USERINFO.match(url) is not None
         timeout = f"{to_seconds(options.scrape_timeout):.10g}"
-        headers = {"Accept": ACCEPT, "X-Prometheus-Scrape-Timeout-Seconds": timeout}
-        self._session = GuardedSession(options, headers, seconds)
+        of_a_scrape = {"Accept": ACCEPT, "X-Prometheus-Scrape-Timeout-Seconds": timeout}
+        self._session = GuardedSession(options, of_a_scrape if headers is None else headers, seconds)
 
     def __call__(self) -> Answer:
         """Return the page. Raises ScrapeError, and nothing else."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from monitor.model.labels import EMPTY, METRIC_NAME, Labels
+from monitor.model.relabel import RelabelConfig, relabelled
 from monitor.scrape.errors import LimitError, Reason, readable
 from monitor.scrape.line import Pairs
 
@@ -45,19 +46,28 @@ class LabelMaker:
     Makes the labels to store of a line's.
 
     `honor_labels`: where both have a label, the line's wins; otherwise the target's does, and the line's is renamed
-    `exported_…`. Raises LimitError also for lines whose labels are no label set.
+    `exported_…`. What comes of that is relabelled. Raises LimitError also for lines whose labels are no label set.
     """
 
     target: Labels = EMPTY
     honor_labels: bool = False
     limits: LabelLimits = NO_LIMITS
+    relabel_configs: tuple[RelabelConfig, ...] = ()
 
-    def __call__(self, name: str, pairs: Pairs) -> Labels:
+    def __call__(self, name: str, pairs: Pairs) -> Labels | None:
+        """Return the labels, None when a rule drops the line. Raises LimitError."""
         _check(name, pairs)
         exposed = dict(pairs)
         # An honoured label may be empty: then it keeps the target's away.
         merged = {**dict(self.target), **exposed} if self.honor_labels else self._renamed(exposed)
         labels = Labels.of({**merged, METRIC_NAME: name})
+        if self.relabel_configs:
+            changed = relabelled(labels, self.relabel_configs)
+            if not changed:
+                return None
+            if not changed.name:
+                raise LimitError("missing metric name (__name__ label) after relabelling", reason=Reason.PARSE)
+            labels = changed
         self.limits.check(labels)
         return labels
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from monitor.model.instant import MINUTE, SECOND, Duration
+from monitor.model.relabel import RelabelConfig
 from monitor.scrape.labels import NO_LIMITS, LabelLimits
 
 MEBIBYTE = 1024 * 1024
@@ -67,6 +68,7 @@ class ScrapeOptions:
     tls_config: TlsConfig | None = None
     follow_redirects: bool = True
     fallback_scrape_protocol: ScrapeProtocol | None = None
+    metric_relabel_configs: tuple[RelabelConfig, ...] = ()
     proxy_from_environment: bool = False
 
     @property

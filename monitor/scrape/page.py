@@ -80,7 +80,7 @@ class PageReader:
         if not are_decimals(texts, numbers) and not _are_values(texts):
             return None
         shape.lines = lines
-        return Page(page.series, values, page.timed, page.families, page.scraped, 0)
+        return Page(page.series, values, page.timed, page.families, page.scraped, 0, page.dropped)
 
     def _whole(self, lines: list[str], form: Format) -> Page:
         known = self._shape.by_text() if form is self._format else {}

@@ -31,7 +31,8 @@ class Page:
     What is wanted of a page.
 
     `values[k]` is the value of `series[k]`; the very same `series` object comes back while the wanted series stay.
-    `scraped` counts all samples of the page, `added` those whose series text was not in the page before.
+    `scraped` counts all samples of the page, `dropped` those of them that relabelling dropped, `added` those whose
+    series text was not in the page before.
     """
 
     series: Sequence[Series] = ()
@@ -40,13 +41,19 @@ class Page:
     families: Mapping[str, Metadata] = field(default_factory=dict)
     scraped: int = 0
     added: int = 0
+    dropped: int = 0
 
 
 class Known(NamedTuple):
-    """What a line meant that stood below the TYPE line of `family`; `series` is None when it is not wanted."""
+    """
+    What a line meant that stood below the TYPE line of `family`.
+
+    `series` is None when it is not wanted; `dropped`: because relabelling dropped it.
+    """
 
     family: Family
     series: Series | None
+    dropped: bool = False
 
 
 # As a length: the line is not just series, blank and value. As a slot: its value goes nowhere.

@@ -74,8 +74,9 @@ class ScrapeResult:
     """
     How one scrape went; `duration` in seconds, `error` and `reason` are empty when it is `up`.
 
-    `scraped` counts the samples of the page, `added` those whose series was not in the last good page, `dropped` those
-    that were wanted and yet not stored, because of their time: not after the newest, or far ahead.
+    `scraped` counts the samples of the page, `discarded` those that relabelling dropped, `added` those whose series was
+    not in the last good page, `dropped` those that were wanted and yet not stored, because of their time: not after the
+    newest, or far ahead.
     """
 
     at: Instant
@@ -86,6 +87,7 @@ class ScrapeResult:
     scraped: int = 0
     added: int = 0
     dropped: int = 0
+    discarded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,11 @@ class ScrapeLoop:
         """Return all of the last good page, wanted or not. It is read anew: for a look now and then."""
         return self._reader.whole()
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the target is gone for good."""
+        return self._is_stopped
+
     def take_over(self, old: "ScrapeLoop") -> None:
         """Go on with the series of `old`, which scraped the same target in another way and does so no more."""
         with old._writing:  # noqa: SLF001 - the same class
@@ -203,7 +210,7 @@ class ScrapeLoop:
             reason, error = Reason.INTERNAL, f"internal error: {type(err).__name__}"
         else:
             duration = self._seconds() - start
-            return page, ScrapeResult(at, duration, True, "", None, page.scraped, page.added)
+            return page, ScrapeResult(at, duration, True, "", None, page.scraped, page.added, discarded=page.dropped)
         duration = self._seconds() - start
         return Page(), ScrapeResult(at, duration, False, error, reason, scraped, added)
 
@@ -219,7 +226,8 @@ class ScrapeLoop:
     def _write(self, at: Instant, page: Page, result: ScrapeResult) -> int:
         """Write a row, and return how many samples of the page were dropped because of their time."""
         self.page = page
-        report = (float(result.up), result.duration, float(result.scraped), float(result.scraped), float(result.added))
+        counts = result.scraped, result.scraped - result.discarded, result.added
+        report = (float(result.up), result.duration, *map(float, counts))
         if not result.up:
             self._block.append(at, self._report, report)
             return 0
@@ -241,7 +249,7 @@ def _ingest(
     target: Target, options: ScrapeOptions, wanted: Collection[str] | None, reports: Collection[Labels]
 ) -> Ingest:
     return Ingest(
-        labels_of=LabelMaker(target.labels, options.honor_labels, options.label_limits),
+        labels_of=LabelMaker(target.labels, options.honor_labels, options.label_limits, options.metric_relabel_configs),
         wanted=wanted,
         taken=reports,
         honor_timestamps=options.honor_timestamps,

@@ -31,12 +31,12 @@ class Ingest:
     """
     What of a page is stored, and as what.
 
-    `labels_of` makes the labels to store from the name and the labels of a line; it raises LimitError.
-    `wanted` names the metrics to store, as they are exposed; None is all. `taken` are labels no series of the page may
-    have. `sample_limit` is for the whole page, wanted or not; 0 is none.
+    `labels_of` makes the labels to store from the name and the labels of a line, None when they are dropped; it raises
+    LimitError. `wanted` names the metrics to store, as they are stored; None is all. `taken` are labels no series of
+    the page may have. `sample_limit` is for the whole page but for what is dropped, wanted or not; 0 is none.
     """
 
-    labels_of: Callable[[str, Pairs], Labels] = AS_EXPOSED
+    labels_of: Callable[[str, Pairs], Labels | None] = AS_EXPOSED
     wanted: Collection[str] | None = None
     taken: Collection[Labels] = ()
     honor_timestamps: bool = True
@@ -55,7 +55,7 @@ class WholePage:
         self._series: list[Series] = []
         self._values: list[float] = []
         self._timed: list[Timed] = []
-        self._scraped = self._added = 0
+        self._scraped = self._added = self._dropped = 0
         self._shape = Shape()
 
     def read(self, lines: Sequence[str]) -> tuple[Page, Shape]:
@@ -73,13 +73,16 @@ class WholePage:
         self._shape.lines = lines
         for _ in lines[length:]:
             self._shape.add()
-        page = Page(self._series, self._values, self._timed, self._families.metadata, self._scraped, self._added)
+        page = Page(
+            self._series, self._values, self._timed, self._families.metadata, self._scraped, self._added, self._dropped
+        )
         return page, self._shape
 
     def _check_limit(self, length: int) -> None:
         limit = self._ingest.sample_limit
-        if 0 < limit < self._scraped:
-            message = f"sample_limit of {limit} exceeded by {self._scraped} samples"
+        kept = self._scraped - self._dropped
+        if 0 < limit < kept:
+            message = f"sample_limit of {limit} exceeded by {kept} samples"
             raise PageError(message, line=length, reason=Reason.LIMIT)
 
     def _read_known(self, text: str) -> bool:
@@ -93,6 +96,7 @@ class WholePage:
         except ValueError:
             return False
         self._scraped += 1
+        self._dropped += known.dropped
         self._keep(known, value, len(series))
         return True
 
@@ -107,6 +111,7 @@ class WholePage:
         exposed = self._form.sample(line)
         self._scraped += 1
         known = self._meaning(exposed, line)
+        self._dropped += known.dropped
         if exposed.at is not None and self._ingest.honor_timestamps:
             self._shape.add(known=known)
             if known.series is not None:
@@ -133,6 +138,8 @@ class WholePage:
             labels = ingest.labels_of(intern(exposed.name), pairs)
         except LimitError as err:
             raise PageError(str(err), line=line.number, text=line.text, reason=err.reason) from err
-        if ingest.wanted is not None and exposed.name not in ingest.wanted:
+        if labels is None:
+            return Known(family, None, dropped=True)
+        if ingest.wanted is not None and labels.name not in ingest.wanted:
             return Known(family, None)
         return Known(family, Series(labels, is_counter(exposed.name, family)))

@@ -64,6 +64,7 @@ def _paths(routes: Routes, queries: Queries, information: Information) -> Iterat
         ("/alerts", _GET, routes.alerts),
         ("/rules", _GET, routes.rules),
         ("/targets", _GET, routes.targets),
+        ("/scrape_pools", _GET, routes.scrape_pools),
         ("/query", _BOTH, queries.query),
         ("/query_range", _BOTH, queries.query_range),
         ("/query_exemplars", _BOTH, queries.query_exemplars),

@@ -1,12 +1,13 @@
 """The daemon's own paths: its metrics, its health, its rules and targets."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from flask import Response, request
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
+from monitor.discovery.populate import Discovered
 from monitor.rules.group import Group
 from monitor.scrape.target import ScrapeLoop
 from monitor.sight.report import NOTHING_SEEN, Sight
@@ -29,12 +30,18 @@ class Daemon(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`ready`: the first round of scrapes and rules is behind it. `sight`: which rules are blind."""
+    """
+    What the daemon consists of.
+
+    `ready`: the first round of scrapes and rules is behind it. `sight`: which rules are blind. `found`: of each job
+    what became of the targets that were found.
+    """
 
     groups: list[Group]
     loops: list[ScrapeLoop]
     ready: bool
     sight: Sight = NOTHING_SEEN
+    found: Mapping[str, Sequence[Discovered]] = field(default_factory=dict)
 
 
 class Routes:
@@ -72,7 +79,14 @@ class Routes:
         return Answer(views.rules(snapshot.groups, kind, snapshot.sight)).response()
 
     def targets(self) -> Response:
-        return Answer(views.targets(self._daemon.snapshot().loops)).response()
+        state, pool = request.args.get("state", "").lower(), request.args.get("scrapePool", "")
+        snapshot = self._daemon.snapshot()
+        # As Prometheus: a state that is none is any.
+        wanted = state if state in ("active", "dropped") else ""
+        return Answer(views.targets(snapshot.loops, snapshot.found, wanted, pool)).response()
+
+    def scrape_pools(self) -> Response:
+        return Answer(views.scrape_pools(self._daemon.snapshot().found)).response()
 
 
 def text(text: str, status: int = 200) -> Response:

@@ -4,10 +4,11 @@ What the daemon knows, in the shapes of the Prometheus HTTP API. Pure: values in
 reference: Prometheus 3, web/api/v1/api.go.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from monitor.discovery.populate import Discovered
 from monitor.model.instant import Instant, format_duration, to_seconds
 from monitor.model.sample import format_exponent
 from monitor.rules.alerting import ActiveAlert, AlertState
@@ -18,6 +19,8 @@ from monitor.sight.report import NOTHING_SEEN, Sight
 from monitor.web.sighted import SightOf, by_rule
 
 Json = dict[str, Any]
+# Of each job: in a large cluster relabelling drops nearly everything.
+_MOST_DROPPED = 1000
 NEVER = "0001-01-01T00:00:00Z"
 
 
@@ -44,9 +47,32 @@ def rules(groups: Iterable[Group], kind: str = "", sight: Sight = NOTHING_SEEN) 
     return {"groups": [group for group in shown if group["rules"] or not kind]}
 
 
-def targets(loops: Iterable[ScrapeLoop]) -> Json:
-    """Return the data of /api/v1/targets."""
-    return {"activeTargets": [_target(loop) for loop in loops], "droppedTargets": [], "droppedTargetCounts": {}}
+def targets(
+    loops: Iterable[ScrapeLoop], found: Mapping[str, Iterable[Discovered]], state: str = "", pool: str = ""
+) -> Json:
+    """
+    Return the data of /api/v1/targets.
+
+    `found` is what became of each discovered target of a job. `state` is "active", "dropped" or "" for both; `pool` is
+    the job that is asked for, "" for all.
+    """
+    dropped = {
+        job: [one for one in all_ if one.target is None and not one.error]
+        for job, all_ in found.items()
+        if pool in ("", job)
+    }
+    active = [_target(loop) for loop in loops if pool in ("", loop.target.job)]
+    shown = [_dropped(job, one) for job, all_ in dropped.items() for one in all_[:_MOST_DROPPED]]
+    return {
+        "activeTargets": active if state != "dropped" else [],
+        "droppedTargets": shown if state != "active" else [],
+        "droppedTargetCounts": {job: len(all_) for job, all_ in dropped.items()} if state != "active" else None,
+    }
+
+
+def scrape_pools(found: Iterable[str]) -> Json:
+    """Return the data of /api/v1/scrape_pools."""
+    return {"scrapePools": sorted(found)}
 
 
 def _active(rule: AlertingRuleRun) -> list[ActiveAlert]:
@@ -108,6 +134,10 @@ def _rule(rule: RuleRun, verdict: Verdict) -> Json:
         "annotations": rule.spec.annotations.as_dict(),
         "alerts": [_alert(one) for one in _active(rule)],
     }
+
+
+def _dropped(job: str, found: Discovered) -> Json:
+    return {"discoveredLabels": found.discovered_labels.as_dict(), "scrapePool": job}
 
 
 def _target(loop: ScrapeLoop) -> Json:

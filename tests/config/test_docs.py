@@ -6,6 +6,16 @@ from pathlib import Path
 import pytest
 
 from monitor.config import flags
+from monitor.config.discovering import (
+    AttachMetadataConfig,
+    DnsSDConfig,
+    FileSDConfig,
+    HttpSDConfig,
+    KubernetesSDConfig,
+    NamespacesConfig,
+    RelabelSection,
+    SelectorConfig,
+)
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.history import HistoryConfig
@@ -34,6 +44,14 @@ SECTIONS: dict[str, type[Section]] = {
     "basic_auth": BasicAuth,
     "tls_config": TLSConfig,
     "static_configs": StaticConfig,
+    "file_sd_configs": FileSDConfig,
+    "http_sd_configs": HttpSDConfig,
+    "dns_sd_configs": DnsSDConfig,
+    "kubernetes_sd_configs": KubernetesSDConfig,
+    "namespaces": NamespacesConfig,
+    "selectors": SelectorConfig,
+    "attach_metadata": AttachMetadataConfig,
+    "relabel_configs": RelabelSection,
     "probe": ProbeConfig,
     "health` and `load": OftenConfig,
     "version` and `models": SeldomConfig,
@@ -77,8 +95,15 @@ def test_every_setting_is_documented(heading: str) -> None:
 def test_the_documented_defaults_are_true(heading: str) -> None:
     section = SECTIONS[heading]
     printed = documented(heading)
+    needed = {"role": "pod", "files": "[x.json]", "names": "[x]"}
     required = {
-        key: "0 9 * * mon" if key == "schedule" else "[a=b]" if key.endswith("_matchers") else "http://x"
+        key: needed[key]
+        if key in needed
+        else "0 9 * * mon"
+        if key == "schedule"
+        else "[a=b]"
+        if key.endswith("_matchers")
+        else "http://x"
         for key, default in printed.items()
         if default.startswith("must be set")
     }

@@ -17,6 +17,7 @@ from monitor.model.instant import HOUR, Duration
 from monitor.model.matcher import Matcher, MatchType
 from monitor.ownseries import OwnSeries
 from monitor.pipeline import Pipeline
+from monitor.pool import Members
 from monitor.reporting import refresh, report
 from monitor.scrape.target import ScrapeLoop
 from monitor.state import State
@@ -90,7 +91,8 @@ class Life:
             key: known.get(key) or ScrapeLoop(*key, self.window, self.fleet.fetch(number))
             for number, key in enumerate(parts.loops)
         }
-        return replace(parts, loops=loops, notifiers=dict.fromkeys(parts.notifiers, self.receiver))
+        parts.pool.members = Members(loops)
+        return replace(parts, notifiers=dict.fromkeys(parts.notifiers, self.receiver))
 
     def _assemble(self) -> Pipeline:
         told = partial(report, self.metrics)

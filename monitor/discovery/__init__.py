@@ -1,0 +1,1 @@
+"""Finds what to scrape (in files, behind a URL, in the DNS, in Kubernetes), and what relabelling makes of it."""

@@ -1,0 +1,87 @@
+"""Targets in files, which are read again when they change: `file_sd_configs`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from monitor.discovery.errors import DiscoveryError, Reason
+from monitor.discovery.groups import read_json, read_yaml
+from monitor.discovery.provider import Found
+from monitor.model.instant import SECOND, Duration
+from monitor.model.targetgroup import TargetGroup
+from monitor.yamldoc.mistake import DocumentError
+from monitor.yamldoc.source import read_bytes
+
+# How often files are looked at. A look is a question to the kernel for each file, and sees a file that was put in the
+# place of another one (as Kubernetes does it with ConfigMaps) as well as one that was written to.
+WATCH: Duration = SECOND
+_FILEPATH = "__meta_filepath"
+
+# Only the name of a file may be a pattern, the folder is one.
+_MAGIC = re.compile(r"[*?[]")
+
+_Stamp = tuple[int, int, int]
+
+
+class FileDiscovery:
+    """
+    The groups of all files that `patterns` match; a file that is wrong keeps its last good groups.
+
+    A file is read when it looks different from the last time, and every `refresh_interval` in any case.
+    """
+
+    def __init__(self, patterns: Sequence[str], refresh_interval: Duration) -> None:
+        self._patterns = patterns
+        self._looks_to_refresh = max(1, refresh_interval // WATCH)
+        self._looks = 0
+        self._stamps: dict[str, _Stamp] = {}
+        self._groups: dict[str, tuple[TargetGroup, ...]] = {}
+        self._wrong: dict[str, DiscoveryError] = {}
+
+    def look(self) -> tuple[Found, Duration]:
+        """Read what has changed; returns all groups."""
+        refresh = self._looks % self._looks_to_refresh == 0
+        self._looks += 1
+        paths = list(self._paths())
+        stamps = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
+        for path, stamp in stamps.items():
+            if refresh or self._stamps.get(path) != stamp:
+                self._read(path)
+        for gone in self._stamps.keys() - stamps.keys():
+            self._groups.pop(gone, None)
+            self._wrong.pop(gone, None)
+        self._stamps = stamps
+        groups = tuple(group for path in stamps for group in self._groups.get(path, ()))
+        return Found(groups, tuple(self._wrong[path] for path in paths if path in self._wrong)), WATCH
+
+    def stop(self) -> None:
+        """Nothing here waits for anybody."""
+
+    def _paths(self) -> Iterator[str]:
+        """Yield the files that there are, each once, in the order of the patterns."""
+        found: dict[str, None] = {}
+        for pattern in self._patterns:
+            path = Path(pattern)
+            is_glob = _MAGIC.search(path.name) is not None
+            found.update(dict.fromkeys(sorted(map(str, path.parent.glob(path.name))) if is_glob else [pattern]))
+        yield from found
+
+    def _read(self, path: str) -> None:
+        read = read_json if path.lower().endswith(".json") else read_yaml
+        try:
+            groups = read(read_bytes(Path(path)), path, {_FILEPATH: path})
+        except DocumentError as err:
+            self._wrong[path] = DiscoveryError(str(err), reason=Reason.CONTENT)
+            return
+        self._wrong.pop(path, None)
+        if groups != self._groups.get(path):
+            self._groups[path] = groups
+
+
+def _stamp(path: str) -> _Stamp | None:
+    """Return what tells a changed file from the one before, None when there is none."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
