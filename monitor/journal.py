@@ -31,11 +31,12 @@ from monitor.notify.letter import DeadLetter
 from monitor.notify.slack.handled import Handled
 from monitor.notify.slack.incident import Incident, Key
 from monitor.rules.manager import AlertKey, Kept
-from monitor.storage.db import (
+from monitor.storage.db import Database, StateError
+from monitor.storage.history.keep import RETENTION
+from monitor.storage.rows import (
     AlertRow,
     AstrayRow,
     Changes,
-    Database,
     DeadRow,
     HandledRow,
     IncidentRow,
@@ -43,9 +44,7 @@ from monitor.storage.db import (
     LogRow,
     Over,
     ReceivedRow,
-    StateError,
 )
-from monitor.storage.history.keep import RETENTION
 from monitor.storage.thinning import thinned
 
 log = logging.getLogger(__name__)
@@ -91,6 +90,15 @@ class Journal:
         )
         if changes.matter or evaluated:
             self._write(changes)
+
+    def may_write(self) -> bool:
+        """Say whether nobody else has begun to write to the file."""
+        try:
+            self._database.check_fence()
+        except StateError as err:
+            self._complain(err)
+            return False
+        return True
 
     def attempt(self, letter: str) -> None:
         try:

@@ -16,7 +16,7 @@ from monitor.pipeline import Pipeline
 from monitor.rules.alerting_rule import BLIND
 from monitor.rules.manager import Kept
 from monitor.storage import snapshot
-from monitor.storage.db import FILE_NAME, DamagedStateError, Database, StateError
+from monitor.storage.db import FILE_NAME, DamagedStateError, Database, Fence, StateError
 from monitor.storage.history.filling import Filler
 from monitor.storage.history.history import History
 from monitor.storage.lock import FolderLock
@@ -52,16 +52,16 @@ class State:
     received: tuple[Received, ...] = ()
 
     @classmethod
-    def open(cls, folder: Path, clock: Clock, metrics: Metrics) -> "State":
+    def open(cls, folder: Path, clock: Clock, metrics: Metrics, fence: Fence | None = None) -> "State":
         """
         Open what is there, or make it. A damaged file is set aside, loudly, and a new one begun.
 
         Raises StateError when there is no folder to write to, when another daemon has it, or when a newer program
-        wrote the file.
+        wrote the file. With a `fence` the folder is one of several daemons, of which this one is to write.
         """
-        lock = FolderLock(folder)
+        lock = FolderLock(folder, shared=fence is not None)
         try:
-            return cls._open(folder, lock, clock, metrics)
+            return cls._open(folder, lock, clock, metrics, fence)
         except BaseException:
             lock.close()
             raise
@@ -72,9 +72,9 @@ class State:
         self.lock.close()
 
     @classmethod
-    def _open(cls, folder: Path, lock: FolderLock, clock: Clock, metrics: Metrics) -> "State":
+    def _open(cls, folder: Path, lock: FolderLock, clock: Clock, metrics: Metrics, fence: Fence | None) -> "State":
         try:
-            return cls._read(folder, lock, clock, metrics)
+            return cls._read(folder, lock, clock, metrics, fence)
         except (DamagedStateError, ValueError, KeyError, TypeError) as err:
             aside = folder / f"{FILE_NAME}.damaged-{clock.now()}"
             (folder / FILE_NAME).rename(aside)
@@ -85,11 +85,11 @@ class State:
                 "the state file is damaged and was set aside: alerts start anew",
                 extra={"reason": str(err), "file": str(aside)},
             )
-            return cls._read(folder, lock, clock, metrics)
+            return cls._read(folder, lock, clock, metrics, fence)
 
     @classmethod
-    def _read(cls, folder: Path, lock: FolderLock, clock: Clock, metrics: Metrics) -> "State":
-        database = Database(folder)
+    def _read(cls, folder: Path, lock: FolderLock, clock: Clock, metrics: Metrics, fence: Fence | None) -> "State":
+        database = Database(folder, fence)
         try:
             journal = Journal(database, metrics.state_failures.inc)
             entries = NotificationLog(dict(journal.notification_log(clock.now())))
@@ -117,6 +117,8 @@ class State:
 
     def save_window(self, window: Window, now: Instant) -> None:
         """Write the snapshot, and append what is kept for longer."""
+        if not self.journal.may_write():
+            return
         try:
             snapshot.save(window, now - REACH, self.folder / snapshot.FILE_NAME)
         except StateError as err:

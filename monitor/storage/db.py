@@ -9,12 +9,22 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from monitor.model.instant import Instant
 from monitor.storage.migrations import MIGRATIONS
+from monitor.storage.rows import (
+    AlertRow,
+    Changes,
+    DeadRow,
+    HandledRow,
+    IncidentRow,
+    LetterRow,
+    LogRow,
+    ReceivedRow,
+)
 
 FILE_NAME = "monitor.db"
 # A step changes a row or two, and each time whole pages are written: small ones make 0.8 MB an hour of 3, at one
@@ -38,165 +48,30 @@ class DamagedStateError(StateError):
     """The file is not, or no longer, a state file."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlertRow:
-    """An alert of a rule; `labels` and `body` are texts of the writer."""
+class Fence(Protocol):
+    """Between this process and others that may write to the same file. Both raise StateError."""
 
-    group: str
-    rule: str
-    labels: str
-    body: str
+    def begin(self, run: sqlite3.Connection) -> None:
+        """From here on only this one may write."""
+        ...
 
-    @property
-    def key(self) -> tuple[str, str, str]:
-        return (self.group, self.rule, self.labels)
-
-
-@dataclass(frozen=True, slots=True)
-class LogRow:
-    """An entry of the notification log."""
-
-    group_key: str
-    integration: str
-    at: Instant
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
-class LetterRow:
-    """A notification that waits to be delivered; `attempts` were begun, with `diverted` others have it too."""
-
-    id: str
-    integration: str
-    body: str
-    attempts: int = 0
-    diverted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DeadRow:
-    """A notification that was given up at `at`, and why."""
-
-    id: str
-    integration: str
-    body: str
-    attempts: int
-    error: str
-    at: Instant
-
-
-@dataclass(frozen=True, slots=True)
-class AstrayRow:
-    """
-    A notification of a group that was meant for an integration went to others as well.
-
-    `over`: it says that the group is over, so that the others need to hear no more.
-    """
-
-    letter: str
-    integration: str
-    group_key: str
-    at: Instant
-    over: bool
-
-
-@dataclass(frozen=True, slots=True)
-class IncidentRow:
-    """What became of a group of alerts in a channel."""
-
-    integration: str
-    group_key: str
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
-class HandledRow:
-    """
-    An alert of an incident, and when somebody acknowledged it; `ends_at` None while it fires.
-
-    `episode` counts how often the incident began, `told_at` is when this one did.
-    """
-
-    integration: str
-    incident: str
-    episode: int
-    labels: str
-    starts_at: Instant
-    ends_at: Instant | None
-    told_at: Instant
-    acked_at: Instant | None
-    acked_by: str
-
-    @property
-    def key(self) -> tuple[str, str, int, str]:
-        return (self.integration, self.incident, self.episode, self.labels)
-
-
-@dataclass(frozen=True, slots=True)
-class Over:
-    """An incident is over: what is not known to have ended of its alerts ended with it."""
-
-    integration: str
-    incident: str
-    at: Instant
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedRow:
-    """A group of an Alertmanager that was heard of, for a receiver; `over`: nothing of it is kept any more."""
-
-    receiver: str
-    group_key: str
-    body: str
-    over: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """
-    What one step has changed. `evaluated` is the time of one of the pipeline, 0 when nothing was evaluated.
-
-    `silences` are pairs of an id and a body, `forgotten` ids of silences; `closed` are integrations and group keys of
-    incidents that are forgotten; `dead` wait no longer, `raised` are ids of dead ones that wait again. Of what was
-    `handled` some is forgotten that began before `handled_since`.
-    """
-
-    alerts: tuple[AlertRow, ...] = ()
-    gone: tuple[tuple[str, str, str], ...] = ()
-    log: tuple[LogRow, ...] = ()
-    letters: tuple[LetterRow, ...] = ()
-    settled: tuple[str, ...] = ()
-    silences: tuple[tuple[str, str], ...] = ()
-    forgotten: tuple[str, ...] = ()
-    incidents: tuple[IncidentRow, ...] = ()
-    closed: tuple[tuple[str, str], ...] = ()
-    astray: tuple[AstrayRow, ...] = ()
-    dead: tuple[DeadRow, ...] = ()
-    raised: tuple[str, ...] = ()
-    received: tuple[ReceivedRow, ...] = ()
-    handled: tuple[HandledRow, ...] = ()
-    over: tuple[Over, ...] = ()
-    handled_since: Instant = 0
-    evaluated: Instant = 0
-
-    @property
-    def matter(self) -> bool:
-        """Whether there is more to it than the time."""
-        told = (self.log, self.letters, self.settled, self.incidents, self.closed, self.astray, self.dead, self.raised)
-        handled = (self.handled, self.over)
-        return any((self.alerts, self.gone, *told, self.silences, self.forgotten, *handled, self.received))
+    def check(self, run: sqlite3.Connection) -> None:
+        """Raise, at the least, when it no longer may."""
+        ...
 
 
 class Database:
     """
     The state file. Safe to use from any thread. Raises StateError, and no error of sqlite3.
 
-    A file of a newer version of the program is refused: this one would not know what it must not lose.
+    A file of a newer version of the program is refused: this one would not know what it must not lose. With a `fence`
+    nothing is read before this process alone may write, and nothing is written when it no longer may.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fence: Fence | None = None) -> None:
         self.path = folder / FILE_NAME
         self._lock = threading.Lock()
+        self._fence = fence
         with translated(self.path):
             folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
@@ -205,19 +80,22 @@ class Database:
                 for setting, value in _SETTINGS:
                     self._connection.execute(f"PRAGMA {setting}={value}")
                 self._migrate()
+                if fence is not None:
+                    with transaction(self._connection, self._lock, self.path) as run:
+                        fence.begin(run)
             except BaseException:
                 self._connection.close()
                 raise
 
     def commit(self, steps: Iterable[Changes]) -> None:
         """Write all changes of all `steps`, in their order, or nothing."""
-        with transaction(self._connection, self._lock, self.path) as run:
+        with self._transaction() as run:
             for changes in steps:
                 _write(run, changes)
 
     def attempt(self, letter: str) -> None:
         """An attempt to deliver the letter begins."""
-        with transaction(self._connection, self._lock, self.path) as run:
+        with self._transaction() as run:
             run.execute("UPDATE outbox SET attempts = attempts + 1 WHERE id = ?", (letter,))
 
     def alerts(self) -> list[AlertRow]:
@@ -272,6 +150,12 @@ class Database:
     def received(self) -> list[ReceivedRow]:
         return [ReceivedRow(*row) for row in self._read("SELECT receiver, group_key, body FROM received")]
 
+    def check_fence(self) -> None:
+        """Raise StateError, at the least, when another process is to write from now on."""
+        if self._fence is not None:
+            with translated(self.path), self._lock:
+                self._fence.check(self._connection)
+
     def close(self) -> None:
         with translated(self.path), self._lock:
             self._connection.close()
@@ -279,6 +163,15 @@ class Database:
     def _read(self, query: str, values: tuple[Instant, ...] = ()) -> list[tuple[Any, ...]]:
         with translated(self.path), self._lock:
             return self._connection.execute(query, values).fetchall()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        # Before it too: whoever has taken over may be writing, and would let none of ours begin.
+        self.check_fence()
+        with transaction(self._connection, self._lock, self.path) as run:
+            if self._fence is not None:
+                self._fence.check(run)
+            yield run
 
     def _check(self) -> None:
         # Not the history: it is large, its chunks have checksums, and alerts do not depend on it.

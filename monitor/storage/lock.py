@@ -21,10 +21,12 @@ class FolderLock:
     """
     A folder taken for the life of this object, or of the process: the kernel lets go of it however that ends.
 
-    The file stays behind, and means nothing. Raises StateError when another process has the folder.
+    The file stays behind, and means nothing. Raises StateError when another process has the folder. Those that take it
+    `shared` have agreed by other means which of them uses it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, shared: bool = False) -> None:
+        self._kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         self.path = folder / FILE_NAME
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +48,7 @@ class FolderLock:
 
     def _take(self) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._file, self._kind | fcntl.LOCK_NB)
         except BlockingIOError as err:
             raise StateError(
                 f"{self.path.parent} is in use by another vllm-monitor: stop that one, or give this one a folder "

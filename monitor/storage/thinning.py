@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from monitor.storage.db import Changes
+from monitor.storage.rows import Changes
 
 T = TypeVar("T")
 

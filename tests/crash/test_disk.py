@@ -14,8 +14,9 @@ import pytest
 
 from monitor.clock import VirtualClock
 from monitor.model.instant import MINUTE
-from monitor.storage.db import FILE_NAME, Changes, Database, LogRow
+from monitor.storage.db import FILE_NAME, Database
 from monitor.storage.migrations import MIGRATIONS
+from monitor.storage.rows import Changes, LogRow
 from monitor.storage.snapshot import FILE_NAME as SNAPSHOT
 from tests.acceptance.daemon import Daemon, daemon
 from tests.recorded import RecordedServer, Recording

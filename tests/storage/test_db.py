@@ -6,19 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from monitor.storage.db import (
-    FILE_NAME,
-    AlertRow,
-    AstrayRow,
-    Changes,
-    DamagedStateError,
-    Database,
-    DeadRow,
-    LetterRow,
-    LogRow,
-    StateError,
-)
+from monitor.storage.db import FILE_NAME, DamagedStateError, Database, StateError
 from monitor.storage.migrations import MIGRATIONS
+from monitor.storage.rows import AlertRow, AstrayRow, Changes, DeadRow, LetterRow, LogRow
 
 ALERT = AlertRow("g", "Down", '[["alertname", "Down"]]', "pending")
 LOG = LogRow("{}:{}", "oncall/slack[0]", 1_000, "{}")

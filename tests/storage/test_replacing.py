@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from monitor.storage.db import Changes, DamagedStateError, Database, StateError
+from monitor.storage.db import DamagedStateError, Database, StateError
 from monitor.storage.replacing import replace_file
+from monitor.storage.rows import Changes
 
 
 def test_the_new_content_takes_the_place_of_the_old(tmp_path: Path) -> None:

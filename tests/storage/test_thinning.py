@@ -6,18 +6,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.storage.db import (
-    AlertRow,
-    AstrayRow,
-    Changes,
-    Database,
-    DeadRow,
-    HandledRow,
-    IncidentRow,
-    LetterRow,
-    LogRow,
-    Over,
-)
+from monitor.storage.db import Database
+from monitor.storage.rows import AlertRow, AstrayRow, Changes, DeadRow, HandledRow, IncidentRow, LetterRow, LogRow, Over
 from monitor.storage.thinning import thinned
 
 few = st.sampled_from("ab")
