@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo generated test lint format bench conformance crash soak incidents pictures deploy-check image-check clean
+.PHONY: demo generated test lint format bench conformance crash soak incidents pictures deploy-check image-check dashboards-check dashboards-preview clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,15 @@ incidents: $(READY)     ## everything that is known to go wrong, and healthy day
 
 pictures: $(READY)       ## docs/demo.svg, from the demo itself; docs/images, from the Slack messages, by Chromium
 	$(BIN)/python -m docs.pictures
+
+dashboards-check: $(READY)       ## the dashboards against Grafana's schema, units and reducers, and the preview's own tests; takes npm
+	.ci/dashboard-tools browser
+	$(BIN)/python -m dashboards.check --browser
+	CI=true $(BIN)/pytest --quiet tests/dashboards
+
+dashboards-preview: $(READY)     ## docs/images/dashboard-*.png: what the dashboards show of a recorded overload; takes npm
+	.ci/dashboard-tools browser
+	$(BIN)/python -m dashboards.preview.gallery
 
 deploy-check: $(READY) $(TOOLS)/.ready  ## everything in deploy/, by the validators of those it is meant for
 	CI=true $(BIN)/pytest --quiet tests/deploy tests/test_supervisor.py
