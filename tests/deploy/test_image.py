@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.dockerfile import Instruction, stages
+from tests.deploy.tools import run
 
 ROOT = Path(__file__).parents[2]
 BUILD, FINAL = stages(ROOT / "deploy" / "Dockerfile")
@@ -67,11 +68,30 @@ def test_what_the_wheel_is_made_of_is_copied_and_not_ignored() -> None:
     wheel = document["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {"pyproject.toml", document["project"]["readme"], *document["project"]["license-files"]}
     needed |= {*wheel["packages"], *wheel["force-include"]}
-    copied = {source.removeprefix("./") for source in copied_from_context()}
+    sources = {source.removeprefix("./") for source in copied_from_context()}
+    copied = {str(path.relative_to(ROOT)) for source in sources for path in ROOT.glob(source)}
     assert copied == needed
-    assert all((ROOT / source).exists() for source in copied)
     lines = (ROOT / ".dockerignore").read_text().splitlines()
-    assert lines.index("*") < min(lines.index(f"!{source}") for source in copied)
+    assert lines.index("*") < min(lines.index(f"!{source}") for source in sources)
+
+
+def test_a_linter_has_nothing_to_say_and_something_of_a_broken_one(tmp_path: Path) -> None:
+    path = ROOT / "deploy" / "Dockerfile"
+    assert run("hadolint", path).stdout == ""
+    broken = tmp_path / "Dockerfile"
+    broken.write_text(path.read_text().replace("\nFROM python:3.13-slim-bookworm", "\nFROM python"))
+    assert "DL3006" in run("hadolint", broken).stdout
+
+
+def test_the_image_carries_its_bill_of_materials() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (listed,) = [step.rest for step in of(BUILD, "RUN") if "cyclonedx-py environment" in step.rest]
+    # Written into the folder that is carried over, when all is installed.
+    assert "--spec-version 1.6" in listed
+    (carried,) = [copy.rest.split()[-1] for copy in of(FINAL, "COPY")]
+    assert f"--output-file {carried}/sbom.cdx.json" in listed
+    assert of(BUILD, "RUN")[-1].rest == listed
+    assert carried == f"/opt/{project['name']}"
 
 
 @contextmanager

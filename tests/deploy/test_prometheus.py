@@ -1,19 +1,44 @@
-"""The Prometheus configuration: real promtool, old and new, loads it with the shipped rules."""
+"""The Prometheus configurations: real promtool, old and new, loads them with the shipped rules."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.deploy.tools import DEPLOY, ROOT
 from tests.engines import engine
 
-ROOT = Path(__file__).parents[2]
+SUITES = [pytest.param("", id="system"), pytest.param("newer", id="newer")]
 
 
-@pytest.mark.parametrize("suite", [pytest.param("", id="system"), pytest.param("newer", id="newer")])
-def test_promtool_loads_it_with_every_rule_file(suite: str) -> None:
-    path = ROOT / "deploy" / "prometheus" / "prometheus.yml"
+def promtool(path: Path, suite: str) -> "subprocess.CompletedProcess[str]":
     command = [engine("promtool", suite), "check", "config", "--lint=all", "--lint-fatal", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(params=["prometheus", "compose"])
+def configuration(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return the file with the rules where it looks for them; in a container they stand elsewhere than here."""
+    path = tmp_path / "prometheus.yml"
+    text = (DEPLOY / request.param / "prometheus.yml").read_text()
+    for places in ("../../rules/", "/etc/prometheus/rules/"):
+        text = text.replace(places, f"{ROOT / 'rules'}/")
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_promtool_loads_it_with_every_rule_file(configuration: Path, suite: str) -> None:
+    done = promtool(configuration, suite)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(list((ROOT / 'rules').glob('*.rules.yaml')))} rule files found" in done.stdout
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_promtool_refuses_it_with_a_mistake(configuration: Path, suite: str) -> None:
+    configuration.write_text(configuration.read_text().replace("honor_labels", "honour_labels"))
+    assert promtool(configuration, suite).returncode != 0
+
+
+def test_the_file_finds_the_rules_of_its_checkout() -> None:
+    assert promtool(DEPLOY / "prometheus" / "prometheus.yml", "").returncode == 0
