@@ -31,7 +31,7 @@ from monitor.interaction import Interaction
 from monitor.longterm import LongEngine, LongTerm
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
-from monitor.model.labels import Labels
+from monitor.model.labels import EMPTY, Labels
 from monitor.model.matcher import Matcher
 from monitor.notify.secret import Secret
 from monitor.notify.slack.handled import Handled
@@ -54,6 +54,7 @@ from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.application import create_app
 from monitor.web.capacity_gate import gate
 from monitor.web.incidents import IncidentsApi
+from monitor.web.federate import Federation
 from monitor.web.information import Information
 from monitor.web.outbox import OutboxApi
 from monitor.web.queries import MOST_SAMPLES, Queries
@@ -187,13 +188,13 @@ class App:
         return Snapshot(groups, list(members.loops.values()), ready, self._sight(), members.found)
 
     def alerting(self) -> Alerting | None:
-        """Return what the HTTP side shows of dispatch, or None when nothing runs."""
-        running = self._running
+        """Return what the HTTP side shows of dispatch, or None when nothing runs, or another one dispatches."""
+        running = self._dispatching
         return running.lasting.dispatching.alerting(running.timetable.look) if running is not None else None
 
     def inbox(self) -> Inbox | None:
-        """Return what takes the messages of Alertmanagers, or None when nothing runs."""
-        running = self._running
+        """Return what takes the messages of Alertmanagers, or None when nothing runs, or another one takes them."""
+        running = self._dispatching
         return running.lasting.inbox if running is not None else None
 
     def signing_secret(self) -> Secret | None:
@@ -208,8 +209,8 @@ class App:
             running.lasting.interaction.take_in(payload, envelope_id, written)
 
     def post_office(self) -> PostOffice | None:
-        """Return the letters, or None when nothing runs."""
-        running = self._running
+        """Return the letters, or None when nothing runs, or another one has them."""
+        running = self._dispatching
         if running is None:
             return None
         return PostOffice(running.pipeline.outbox, running.lasting.state.journal, self._clock)
@@ -238,7 +239,8 @@ class App:
         received = ReceivedApi(self, self._clock, self._metrics.count_received).blueprint()
         incidents = IncidentsApi(self, self._clock).blueprint()
         more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates, received
-        app = create_app(routes, queries, information, *more, guarding=guarding)
+        federation = Federation(self._window, self._clock, self._external_labels).blueprint()
+        app = create_app(routes, queries, information, federation, *more, guarding=guarding)
         try:
             server = Server(app, listen.host, listen.port, tls_of(config.web_file), self._metrics.no_tls)
         # waitress makes a ValueError of a name that is not known.
@@ -305,6 +307,10 @@ class App:
         watch = running.pipeline.watch if running is not None else None
         return watch.sight if watch is not None else NOTHING_SEEN
 
+    def _external_labels(self) -> Labels:
+        running = self._running
+        return running.parts.config.global_.external_labels if running is not None else EMPTY
+
     def _engine(self, lookback: Duration, seconds: float) -> Evaluator:
         """Return what evaluates one query of the HTTP API."""
         running = self._running
@@ -358,3 +364,5 @@ def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
         raise StartError("web.listen cannot change while the daemon runs: restart it")
     if old.web_file.tls_server_config != new.web_file.tls_server_config:
         raise StartError("tls_server_config cannot change while the daemon runs: restart it (renewed files are seen)")
+    if old.ha != new.ha:
+        raise StartError("ha cannot change while the daemon runs: restart it")

@@ -10,11 +10,13 @@ from prometheus_client import CollectorRegistry
 
 from monitor.clock import VirtualClock
 from monitor.model.instant import Duration, Instant
+from monitor.model.labels import Labels
 from monitor.promql import Engine, Limits
 from monitor.rules.group import Group
 from monitor.scrape.target import ScrapeLoop
 from monitor.storage.window import Window
 from monitor.web.application import Guarding, create_app
+from monitor.web.federate import Federation
 from monitor.web.gate import Gate
 from monitor.web.information import Information
 from monitor.web.queries import MOST_SAMPLES, Engines, Queries
@@ -23,6 +25,7 @@ from monitor.web.server import Server
 from monitor.web.tls import TlsFiles
 
 NOW: Instant = 1_700_000_600_000
+EXTERNAL_LABELS = Labels.of({"cluster": "eu", "job": "theirs"})
 
 
 @dataclass
@@ -72,7 +75,8 @@ def serve(
     routes = Routes(daemon, CollectorRegistry(), lambda: None)
     queries = Queries(window, engines or engine, clock, gate or Gate())
     information = Information(daemon, window, clock, "0.0.test", now)
-    app = create_app(routes, queries, information, guarding=guarding or Guarding())
+    federation = Federation(window, clock, lambda: EXTERNAL_LABELS).blueprint()
+    app = create_app(routes, queries, information, federation, guarding=guarding or Guarding())
     server = Server(app, "127.0.0.1", 0, tls)
     server.start()
     try:
