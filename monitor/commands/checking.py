@@ -10,6 +10,7 @@ import typer
 from monitor.commands.usage import fail
 
 if TYPE_CHECKING:
+    from monitor.commands.askedcheck import Asked
     from monitor.commands.examine import Seen
     from monitor.config.config import Config
     from monitor.rules.spec import RuleGroup
@@ -55,14 +56,26 @@ def check(  # noqa: PLR0913 - typer reads options off the signature
     are_shipped = not rules and (settings is None or settings.rule_files is None)
     queries = _queries(dashboard or (), shipped=are_shipped)
     found = examined(_pages(settings, page or (), vllm_version), groups, queries)
+    server = _server(settings, groups)
     if json:
-        typer.echo(as_json(found))
+        typer.echo(as_json(found, server))
     else:
         print_verdict(found, terminal())
-    if not any(one.rows for one in found):
+        for line in server.lines() if server is not None else ():
+            typer.echo(line)
+    if server is None and not any(one.rows for one in found):
         fail("nothing was checked: there is no vLLM server")
-    if not all(one.works for one in found):
+    if not all(one.works for one in found) or not (server is None or server.works):
         raise typer.Exit(1)
+
+
+def _server(settings: "Config | None", groups: "Sequence[RuleGroup]") -> "Asked | None":
+    """Return what the Prometheus of the configuration lacks, None where there is none."""
+    if settings is None or settings.prometheus is None:
+        return None
+    from monitor.commands.askedcheck import asked
+
+    return asked(settings.prometheus, groups)
 
 
 def _check_file(file: Path | None, *, against: bool) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,6 +15,9 @@ from monitor.commands.table import visible
 from monitor.model.labels import INSTANCE, JOB
 from monitor.probe.options import ROUND, Probe
 from monitor.probe.questions import PATHS, Round
+
+if TYPE_CHECKING:
+    from monitor.commands.askedcheck import Asked
 
 _STYLES = {"ok": "green", "nodata": "yellow", "err": "red"}
 _BROKEN = "bold red"
@@ -33,9 +36,11 @@ def print_verdict(found: Sequence[Examined], console: Console) -> None:
             console.print(Text(_summary(examined.rows), "" if examined.works else _BROKEN))
 
 
-def as_json(found: Sequence[Examined]) -> str:
-    """Return the same as one JSON object."""
-    return json.dumps({"ok": all(one.works for one in found), "targets": [_target(one) for one in found]}, indent=2)
+def as_json(found: Sequence[Examined], prometheus: "Asked | None" = None) -> str:
+    """Return the same as one JSON object; `prometheus` is who evaluates the rules in our place, if anybody."""
+    is_well = all(one.works for one in found) and (prometheus is None or prometheus.works)
+    told = {} if prometheus is None else {"prometheus": prometheus.as_json()}
+    return json.dumps({"ok": is_well, "targets": [_target(one) for one in found], **told}, indent=2)
 
 
 def _what_runs(seen: Seen) -> str:

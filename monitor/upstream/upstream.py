@@ -1,6 +1,6 @@
 """The Prometheus of one configuration: everything that speaks with it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from monitor.clock import Clock
@@ -16,6 +16,7 @@ from monitor.rules.spec import RuleGroup
 from monitor.upstream.clock import ClockOffset
 from monitor.upstream.outage import Outage
 from monitor.upstream.query import Local, UpstreamQuery
+from monitor.upstream.recorded import RecordedWatch
 from monitor.upstream.routed import RoutedEngine
 from monitor.upstream.split import Expressions, Split, split
 from monitor.upstreammetrics import UpstreamMetrics
@@ -28,13 +29,15 @@ class Settings:
     """
     What the configuration says; `instance` is where the daemon listens.
 
-    With `clock` the difference between that and the clock of Prometheus is made up for.
+    With `clock` the difference between that and the clock of Prometheus is made up for. `wait` lets seconds pass
+    before another attempt.
     """
 
     options: RemoteOptions
     instance: str
     is_strict: bool = False
     clock: Clock | None = None
+    wait: Callable[[float], object] | None = None
 
 
 class Upstream:
@@ -53,8 +56,9 @@ class Upstream:
         self._clock = ClockOffset(settings.clock) if settings.clock is not None else None
         self._metrics = metrics
         dated = self._clock.dated if self._clock is not None else lambda _: None
-        self.client = Client(settings.options, dated=dated)
+        self.client = Client(settings.options, wait=settings.wait, dated=dated)
         self._outage = Outage(self.client.name, settings.instance)
+        self.recorded = RecordedWatch(self.client, self.split.recorded, settings.instance)
         self.query = UpstreamQuery(
             self.client,
             Local(local, self.split.is_local),
@@ -75,20 +79,27 @@ class Upstream:
 
     def alerts(self, at: Instant) -> list[Alert]:
         """Return the alerts that no rule can raise, after the evaluation at `at`."""
-        found = self._outage.alerts(at)
+        found = [*self._outage.alerts(at), *self.recorded.alerts(at)]
         self._metrics.up.set(not self._outage.is_down)
+        self._metrics.missing.set(self.recorded.count)
         self._metrics.clock_offset.set(self._offset() / 1000)
         return found
+
+    def look(self, at: Instant) -> None:
+        """Look whether Prometheus records what alerts read, where that is not known. It may take its time."""
+        self.recorded.look(at + self._offset())
 
     def shift(self, by: Duration) -> None:
         """Our clock was set by so much."""
         self._outage.shift(by)
+        self.recorded.shift(by)
         if self._clock is not None:
             self._clock.forget()
 
     def take_over(self, old: "Upstream") -> None:
         """Go on where the Prometheus of an older configuration stood."""
         self._outage.take_over(old._outage)  # noqa: SLF001 - the same class
+        self.recorded.take_over(old.recorded)
 
     def stop(self) -> None:
         """Ask nothing any more."""

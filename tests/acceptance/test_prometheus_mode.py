@@ -1,0 +1,101 @@
+"""`mode: prometheus`: a real Prometheus scrapes and records; alerts, routes and Slack are ours."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from monitor.simulator.server import SimulatedServer
+from tests.acceptance.daemon import Daemon, daemon
+from tests.differential.server import prometheus
+from tests.engines import engine
+from tests.slackstub.stub import SlackStub
+from tests.slackstub.workspace import CHANNEL, TOKEN
+from tests.waiting import until
+
+RULES = """\
+groups:
+  - name: recorded
+    rules:
+      - {record: "vllm_engine:requests_running", expr: "vllm:num_requests_running"}
+  - name: alerts
+    rules:
+      - alert: Busy
+        expr: vllm_engine:requests_running >= 0
+        labels: {severity: critical}
+        annotations: {summary: "{{ $labels.instance }} is busy", description: "Try first: look at it"}
+      - alert: Itself
+        expr: vllm_monitor_build_info > 0
+        labels: {severity: info}
+"""
+THEIRS = """\
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: ["{rules}"]
+scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["{target}"]}}]}}]
+"""
+OURS = """\
+mode: prometheus
+prometheus: {{url: "{prometheus}", timeout: 2s}}
+global: {{slack_base_url: "{slack}", evaluation_interval: 1s}}
+rule_files: [rules.yaml]
+route: {{receiver: oncall, group_by: [alertname], group_wait: 0s, group_interval: 1s}}
+receivers: [{{name: oncall, slack_configs: [{{channel: {channel}, bot_token_file: token, graphs: false}}]}}]
+web: {{listen: 127.0.0.1:0}}
+"""
+
+
+@dataclass(frozen=True)
+class Both:
+    ours: Daemon
+    slack: SlackStub
+
+    def states(self) -> dict[str, str]:
+        return {alert["labels"]["alertname"]: alert["state"] for alert in self.ours.data("/api/v1/alerts")["alerts"]}
+
+    def health(self) -> dict[str, str]:
+        groups = self.ours.data("/api/v1/rules")["groups"]
+        return {rule["name"]: rule["health"] for group in groups for rule in group["rules"]}
+
+    def metric(self, name: str) -> float:
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.ours.get("/metrics"), re.MULTILINE)
+        assert found, name
+        return float(found[1])
+
+
+@contextmanager
+def both(folder: Path, theirs: str) -> Iterator[Both]:
+    """A daemon that asks the server at the address `theirs`."""
+    (folder / "token").write_text(TOKEN)
+    with SlackStub() as slack:
+        config = folder / "monitor.yaml"
+        config.write_text(OURS.format(prometheus=theirs, slack=slack.base_url, channel=CHANNEL))
+        with daemon(folder, "--config", str(config)) as ours:
+            yield Both(ours, slack)
+
+
+def test_what_prometheus_records_fires_here_and_stays_when_it_goes(tmp_path: Path, vllm: SimulatedServer) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(RULES)
+    told = THEIRS.format(rules=rules, target=vllm.url.removeprefix("http://"))
+    (tmp_path / "theirs").mkdir()
+    with ExitStack() as life:
+        theirs = life.enter_context(prometheus(engine("prometheus", "newer"), tmp_path / "theirs", told))
+        with both(tmp_path, theirs.url) as found:
+            until(lambda: found.states() == {"Busy": "firing", "Itself": "firing"}, within=20)
+            messages = until(lambda: len(found.slack.messages) == 2 and found.slack.messages, within=20)
+            assert "is busy" in json.dumps([message.payload for message in messages])
+            # What Prometheus records is not recorded here, and what only we know is not asked of it.
+            assert found.health() == {"Busy": "ok", "Itself": "ok"}
+            answer = found.ours.data("/api/v1/query?query=vllm_engine:requests_running")
+            assert [one["metric"]["job"] for one in answer["result"]] == ["vllm"]
+            assert found.metric("vllm_monitor_prometheus_up") == 1
+            life.close()
+            until(lambda: found.health() == {"Busy": "err", "Itself": "ok"}, within=20)
+            assert found.states() == {"Busy": "firing", "Itself": "firing"}
+            assert found.metric("vllm_monitor_prometheus_up") == 0
+            assert found.metric('vllm_monitor_prometheus_query_failures_total{reason="unreachable"}') > 0
+            assert not any("RESOLVED" in json.dumps(request.payload) for request in found.slack.requests)
+            code, took = found.ours.end()
+            assert (code, took < 5) == (0, True)

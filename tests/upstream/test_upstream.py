@@ -1,0 +1,193 @@
+"""Rules that are evaluated by a Prometheus: who is asked what, and what becomes of alerts when it fails them."""
+
+import json
+
+import pytest
+
+from monitor.clock import VirtualClock
+from monitor.model.alert import Alert
+from monitor.model.instant import HOUR, MINUTE, SECOND
+from monitor.upstream.clock import ClockOffset
+from tests.slackstub.faults import Answer
+from tests.upstream.asked import STEP, Answers, asking
+
+RULES = """\
+groups:
+  - name: recorded
+    rules:
+      - {record: "vllm_engine:waiting", expr: "vllm:num_requests_waiting"}
+      - {record: "own:recorded", expr: "vllm_monitor_own * 2"}
+  - name: alerts
+    rules:
+      - alert: Busy
+        expr: vllm_engine:waiting > 5
+        for: 30s
+        annotations: {summary: "{{ with query \\"vllm_engine:running\\" }}{{ . | first | value }}{{ end }} run"}
+      - {alert: Gone, expr: "absent(vllm_engine:waiting)"}
+      - {alert: Own, expr: "own:recorded == 0"}
+      - {alert: Always, expr: "vector(1)"}
+"""
+BUSY = "vllm_engine:waiting > 5"
+DOWN = Answer(503, json.dumps({"status": "error", "errorType": "unavailable", "error": "not ready"}))
+
+
+def busy(value: str = "7") -> Answers:
+    found: dict[str, list[tuple[dict[str, str], str]]] = {
+        BUSY: [({"job": "vllm", "instance": "a"}, value)],
+        "vllm_engine:running": [({}, "3")],
+    }
+    return Answers(found, rules=["vllm_engine:waiting"])
+
+
+def named(alerts: list[Alert], name: str) -> list[Alert]:
+    """Return the alerts of a name but what ended as it began: the word on an earlier life."""
+    return [alert for alert in alerts if alert.name == name and alert.ends_at != alert.starts_at]
+
+
+def test_prometheus_is_asked_for_alerts_alone_and_not_for_what_only_we_know() -> None:
+    answers = busy()
+    with asking(RULES, answers) as rules:
+        assert [rule.spec.name for group in rules.manager.groups for rule in group.rules] == [
+            "own:recorded",
+            "Busy",
+            "Gone",
+            "Own",
+            "Always",
+        ]
+        assert set(rules.upstream.split.recorded) == {"vllm_engine:waiting"}
+        rules.step()
+        assert sorted(answers.asked) == ["absent(vllm_engine:waiting)", "vllm_engine:running", BUSY]
+        assert {float(time) for time in answers.times} == {rules.at / 1000}
+        assert rules.states() == {"Busy": "pending", "Always": "firing"}
+        (alert,) = named(rules.step(2), "Busy")
+        assert dict(alert.annotations) == {"summary": "3 run"}
+        assert rules.metric("up") == 1
+
+
+def test_over_an_outage_alerts_stay_and_the_outage_is_one_until_it_is_over() -> None:
+    answers = busy()
+    with asking(RULES, answers) as rules:
+        rules.step(4)
+        answers.fault = DOWN
+        assert named(rules.step(), "VLLMMonitorPrometheusDown") == []
+        assert rules.metric("up") == 0
+        (down,) = named(rules.step(4), "VLLMMonitorPrometheusDown")
+        assert "not ready" in str(down)
+        assert rules.states() == {"Busy": "firing", "Always": "firing"}
+        assert "not ready" in rules.errors()["Busy"]
+        rules.step(4)
+        answers.fault, answers.results = None, {}
+        heard = rules.step()
+        (over,) = named(heard, "VLLMMonitorPrometheusDown")
+        assert over.ends_at == rules.at
+        # It comes back with empty windows: that something is not found proves nothing yet.
+        assert rules.states()["Busy"] == "firing"
+        rules.step(5 * MINUTE // STEP)
+        assert rules.states() == {"Busy": "inactive", "Always": "firing"}
+
+
+def test_what_nobody_saw_does_not_count_towards_for() -> None:
+    answers = busy()
+    with asking(RULES, answers) as rules:
+        rules.step()
+        answers.fault = DOWN
+        rules.step(8)
+        answers.fault = None
+        rules.step()
+        assert rules.states()["Busy"] == "pending"
+        rules.step(2)
+        assert rules.states()["Busy"] == "firing"
+
+
+def test_a_short_failure_counts_as_in_prometheus() -> None:
+    answers = busy()
+    with asking(RULES, answers) as rules:
+        rules.step()
+        answers.fault = DOWN
+        rules.step(2)
+        answers.fault = None
+        rules.step()
+        assert rules.states()["Busy"] == "firing"
+
+
+def test_an_answer_from_a_part_of_the_data_ends_no_alert_and_proves_no_absence() -> None:
+    answers = busy()
+    with asking(RULES, answers) as rules:
+        rules.step(4)
+        answers.results = {"absent(vllm_engine:waiting)": [({}, "1")]}
+        answers.more = {"warnings": ["receive series from Addr: store-1: rpc error"]}
+        rules.step(4)
+        assert rules.states() == {"Busy": "firing", "Always": "firing"}
+        assert "a part of the data" in rules.errors()["Busy"]
+        assert rules.metric("up") == 1
+        assert rules.metric("partial_answers_total") == 8
+        answers.more = {}
+        rules.step()
+        assert rules.states() == {"Busy": "inactive", "Gone": "firing", "Always": "firing"}
+
+
+@pytest.mark.parametrize("is_strict", [False, True], ids=["warn", "abort"])
+def test_what_a_part_of_the_data_finds_begins_an_alert_unless_it_is_to_be_strict(*, is_strict: bool) -> None:
+    answers = busy()
+    answers.more = {"isPartial": True}
+    with asking(RULES, answers, is_strict=is_strict) as rules:
+        rules.step(4)
+        assert rules.states().get("Busy") == (None if is_strict else "firing")
+
+
+def test_an_expression_that_prometheus_refuses_is_that_rules_failure_and_no_outage() -> None:
+    answers = busy()
+    with asking(RULES, answers) as rules:
+        answers.fault = Answer(422, json.dumps({"status": "error", "errorType": "execution", "error": "no"}))
+        assert named(rules.step(10), "VLLMMonitorPrometheusDown") == []
+        assert rules.metric("up") == 1
+        assert rules.metric("query_failures_total", reason="refused") == 20
+
+
+def test_rule_files_that_are_not_loaded_there_are_an_alert_that_names_them() -> None:
+    answers = busy()
+    answers.rules = []
+    with asking(RULES, answers) as rules:
+        rules.upstream.look(rules.at)
+        assert named(rules.step(4 * MINUTE // STEP), "VLLMMonitorPrometheusRulesMissing") == []
+        (alert,) = named(rules.step(2 * MINUTE // STEP), "VLLMMonitorPrometheusRulesMissing")
+        assert "life.rules.yaml, group recorded: vllm_engine:waiting" in str(alert)
+        assert rules.metric("recorded_names_missing") == 1
+        answers.rules = ["vllm_engine:waiting"]
+        rules.upstream.look(rules.at)
+        (over,) = named(rules.step(), "VLLMMonitorPrometheusRulesMissing")
+        assert over.ends_at == rules.at
+        assert rules.metric("recorded_names_missing") == 0
+
+
+def test_where_nobody_tells_which_rules_are_loaded_their_series_do() -> None:
+    answers = busy()
+    answers.rules = []
+    selector = 'count by (__name__) ({__name__=~"vllm_engine:waiting"})'
+    answers.results[selector] = [({"__name__": "vllm_engine:waiting"}, "2")]
+    with asking(RULES, answers) as rules:
+        rules.upstream.look(rules.at)
+        assert rules.upstream.recorded.missing == []
+
+
+def test_a_daemon_that_ends_waits_for_no_answer() -> None:
+    with asking(RULES, busy()) as rules:
+        rules.upstream.stop()
+        rules.step()
+        assert rules.errors()["Busy"] == "stopped"
+        assert rules.metric("up") is not None
+
+
+@pytest.mark.parametrize("ahead", [0, 30 * SECOND, -2 * HOUR])
+def test_a_clock_that_is_off_is_made_up_for(ahead: int) -> None:
+    clock = VirtualClock(1_790_000_000_400)
+    offset = ClockOffset(clock)
+    for _ in range(3):
+        told = clock.now() + ahead
+        offset.dated(told - told % 1000)
+    assert abs(offset.offset() - ahead) <= 500
+    # One answer that was on its way for long says nothing.
+    offset.dated(clock.now() + ahead - 10_000)
+    assert abs(offset.offset() - ahead) <= 500
+    offset.forget()
+    assert offset.offset() == 0
