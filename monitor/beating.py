@@ -47,17 +47,23 @@ class Beating:
     def tick(self, now: Instant) -> None:
         """Decide, count, and have it sent or told."""
         verdict = self._verdict(now)
-        # Who scrapes nothing, because others post their alerts, has nothing that could stand still.
-        if self._pipeline.loops and self._stalled.hear(verdict, now):
+        if self._pipeline.upstream is not None:
+            # That Prometheus does not answer is an alert of its own.
+            verdict_of_rules = Verdict.ALIVE if self._evaluates(now) else Verdict.NO_EVALUATIONS
+            heard = self._stalled.hear(verdict_of_rules, now)
+        else:
+            # Who scrapes nothing, because others post their alerts, has nothing that could stand still.
+            heard = bool(self._pipeline.loops) and self._stalled.hear(verdict, now)
+        if heard:
             self._look()
         if self._heartbeat is not None:
             self._beat(verdict, self._heartbeat)
 
     def goes_on(self, now: Instant) -> bool:
         """Return whether the rules are evaluated, and, where there are targets, any of them is scraped."""
-        scrapes, evaluations = self._rhythms()
+        scrapes, _ = self._rhythms()
         is_scraping = not self._pipeline.loops or any(rhythm.goes_on(now) for rhythm in scrapes)
-        return is_scraping and all(rhythm.goes_on(now) for rhythm in evaluations)
+        return is_scraping and self._evaluates(now)
 
     def _beat(self, verdict: Verdict, heartbeat: Heartbeat) -> None:
         if verdict is not self._last:
@@ -70,7 +76,15 @@ class Beating:
             self._pipeline.metrics.heartbeats_failed.labels("busy").inc()
 
     def _verdict(self, now: Instant) -> Verdict:
-        return judge(*self._rhythms(), self._pipeline.outbox.failing_since(), self._stuck_after, now)
+        scrapes, evaluations = self._rhythms()
+        upstream, intervals = self._pipeline.upstream, self._pipeline.manager.intervals
+        if upstream is not None:
+            # Scraped is there.
+            scrapes = [Rhythm(max(intervals, default=MINUTE), upstream.answered_at)]
+        return judge(scrapes, evaluations, self._pipeline.outbox.failing_since(), self._stuck_after, now)
+
+    def _evaluates(self, now: Instant) -> bool:
+        return all(rhythm.goes_on(now) for rhythm in self._rhythms()[1])
 
     def _rhythms(self) -> tuple[Iterable[Rhythm], Iterable[Rhythm]]:
         pipeline = self._pipeline

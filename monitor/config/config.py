@@ -12,6 +12,7 @@ from monitor.config.receiving import ReceiverConfig
 from monitor.config.remotewriting import RemoteWriteConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.scraping import ScrapeConfig
+from monitor.config.upstream import PrometheusConfig
 from monitor.dispatch.inhibit import InhibitRule
 from monitor.dispatch.route import Route
 from monitor.dispatch.timeinterval import TimeInterval
@@ -41,4 +42,6 @@ class Config:
     report: ReportConfig | None = None
     rule_values_file: Path | None = None
     slack: InteractiveConfig = field(default_factory=InteractiveConfig)
+    # Of `mode: prometheus`; None where the daemon evaluates the rules itself.
+    prometheus: PrometheusConfig | None = None
     warnings: tuple[Mistake, ...] = ()

@@ -26,6 +26,7 @@ class GlobalConfig(Section):
     scrape_interval: PositiveDuration = SCRAPE_INTERVAL
     scrape_timeout: PositiveDuration = SCRAPE_TIMEOUT
     evaluation_interval: PositiveDuration = SCRAPE_INTERVAL
+    rule_query_offset: Duration = 0
     external_labels: LabelSet = EMPTY
     resolve_timeout: PositiveDuration = 5 * MINUTE
     slack_base_url: BaseUrl = "https://slack.com/api/"

@@ -22,6 +22,7 @@ from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
 from monitor.config.rulefiles import rule_files
 from monitor.config.scraping import ScrapeConfig
+from monitor.config.upstream import EMBEDDED, PROMETHEUS, PrometheusConfig
 from monitor.config.where import where
 from monitor.dispatch.route import Route
 from monitor.dispatch.timeinterval import TimeInterval
@@ -46,6 +47,8 @@ class _Top(Section):
     not_yet: ClassVar[dict[str, str]] = not_yet.TOP
 
     global_: Any = None
+    mode: Annotated[str, PlainValidator(one_of(EMBEDDED, PROMETHEUS))] = EMBEDDED
+    prometheus: Any = None
     scrape_configs: tuple[Any, ...] = ()
     rule_files: tuple[Text, ...] = ()
     rule_values_file: Text = ""
@@ -104,11 +107,13 @@ class _Reader:
 
     def config(self) -> Config:
         """Return the configuration; worth something only when the report has nothing but warnings."""
-        self.report.read(_Top)
-        global_ = self._global()
+        top = self.report.read(_Top)
+        prometheus = self._prometheus(top.mode if top is not None else EMBEDDED)
+        global_ = self._global(asks=prometheus is not None)
         receivers = self._receivers(global_)
         config = Config(
             global_=global_,
+            prometheus=prometheus,
             scrape_configs=self._scrape_configs(global_),
             rule_files=rule_files(self.report, self._folder),
             route=self._route(receivers),
@@ -132,9 +137,19 @@ class _Reader:
         checks.files_exist(self.report, self._folder)
         return replace(config, warnings=tuple(sorted(self.report.mistakes)))
 
-    def _global(self) -> GlobalConfig:
+    def _prometheus(self, mode: str) -> PrometheusConfig | None:
+        given = self._given(PROMETHEUS)
+        if mode == PROMETHEUS and not given:
+            self.report.add((), '"prometheus" must be set: mode: prometheus needs its url')
+        read = self.report.read(PrometheusConfig, (PROMETHEUS,)) if given else None
+        if mode == EMBEDDED and given:
+            what = "prometheus: has no effect without mode: prometheus"
+            self.report.add((PROMETHEUS,), what, key=True, warning=True)
+        return read if mode == PROMETHEUS else None
+
+    def _global(self, *, asks: bool) -> GlobalConfig:
         read = self.report.read(GlobalConfig, ("global",)) or GlobalConfig()
-        global_ = read.filled()
+        global_ = read.filled(asks=asks)
         checks.timeout_fits(self.report, ("global",), global_.scrape_timeout, global_.scrape_interval)
         return global_
 
