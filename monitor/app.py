@@ -43,6 +43,7 @@ from monitor.promql import Engine, Evaluator, Limits
 from monitor.remotemetrics import RemoteWriteMetrics
 from monitor.remotewriting import Remoting
 from monitor.reporting import refresh, report
+from monitor.role import ALONE, Role
 from monitor.running import Lasting, Running
 from monitor.sight.blindness import Blindness
 from monitor.sight.report import NOTHING_SEEN, Sight
@@ -53,8 +54,8 @@ from monitor.supervisor import NOBODY, Supervisor
 from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.application import create_app
 from monitor.web.capacity_gate import gate
-from monitor.web.incidents import IncidentsApi
 from monitor.web.federate import Federation
+from monitor.web.incidents import IncidentsApi
 from monitor.web.information import Information
 from monitor.web.outbox import OutboxApi
 from monitor.web.queries import MOST_SAMPLES, Queries
@@ -83,13 +84,17 @@ class App:
     What outlives a reload: the window, the dispatcher with its log, the metrics, the state file and the HTTP side.
     """
 
-    def __init__(self, load: Callable[[], Config], clock: Clock, supervisor: Supervisor = NOBODY) -> None:
+    def __init__(
+        self, load: Callable[[], Config], clock: Clock, supervisor: Supervisor = NOBODY, role: Role = ALONE
+    ) -> None:
         self._load = load
+        self._role = role
         self._supervisor = supervisor
         self._clock = clock
         self._registry = _registry()
         self._metrics = Metrics(self._registry, __version__)
         self._window = Window()
+        self._metrics.active.set(not role.stands_by)
         self._metrics.watch_size(self._window.size)
         self._builder = Builder(clock, self._window, self._metrics, probes=True, watches=True, synchronizes=True)
         self._discoveries = self._builder.discoveries
@@ -185,7 +190,7 @@ class App:
         pipeline = running.pipeline
         ready = running.timetable.first_round_done.is_set()
         groups, members = list(pipeline.manager.groups), pipeline.pool.members
-        return Snapshot(groups, list(members.loops.values()), ready, self._sight(), members.found)
+        return Snapshot(groups, list(members.loops.values()), ready, self._sight(), members.found, self._role.stands_by)
 
     def alerting(self) -> Alerting | None:
         """Return what the HTTP side shows of dispatch, or None when nothing runs, or another one dispatches."""
@@ -220,9 +225,13 @@ class App:
         running = self._running
         return running.lasting.state.journal.handled(after, until) if running is not None else None
 
+    @property
+    def _dispatching(self) -> Running | None:
+        return None if self._role.stands_by else self._running
+
     def _open_state(self, config: Config) -> State:
         try:
-            return State.open(config.storage.path, self._clock, self._metrics)
+            return State.open(config.storage.path, self._clock, self._metrics, self._role.fence)
         except (StateError, OSError) as err:
             raise StartError(str(err)) from err
 
@@ -298,6 +307,10 @@ class App:
     def _looked_for_targets(self, job: str, mechanism: str, errors: Sequence[DiscoveryError]) -> None:
         self._metrics.count_refresh(job, mechanism, [error.reason.value for error in errors])
 
+    def _external_labels(self) -> Labels:
+        running = self._running
+        return running.parts.config.global_.external_labels if running is not None else EMPTY
+
     def _probers(self) -> Sequence[ProbeLoop]:
         running = self._running
         return running.pipeline.probers if running is not None else ()
@@ -306,10 +319,6 @@ class App:
         running = self._running
         watch = running.pipeline.watch if running is not None else None
         return watch.sight if watch is not None else NOTHING_SEEN
-
-    def _external_labels(self) -> Labels:
-        running = self._running
-        return running.parts.config.global_.external_labels if running is not None else EMPTY
 
     def _engine(self, lookback: Duration, seconds: float) -> Evaluator:
         """Return what evaluates one query of the HTTP API."""
@@ -356,6 +365,8 @@ def _registry() -> CollectorRegistry:
 
 
 def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
+    if old.ha != new.ha:
+        raise StartError("ha cannot change while the daemon runs: restart it")
     if (old.prometheus is None) != (new.prometheus is None):
         raise StartError("mode cannot change while the daemon runs: restart it")
     if old.storage.path != new.storage.path:
@@ -364,5 +375,3 @@ def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
         raise StartError("web.listen cannot change while the daemon runs: restart it")
     if old.web_file.tls_server_config != new.web_file.tls_server_config:
         raise StartError("tls_server_config cannot change while the daemon runs: restart it (renewed files are seen)")
-    if old.ha != new.ha:
-        raise StartError("ha cannot change while the daemon runs: restart it")

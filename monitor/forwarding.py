@@ -7,7 +7,8 @@ One that is dead delays neither the others nor an evaluation. Nothing is tried a
 import logging
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from prometheus_client import CollectorRegistry
 
@@ -18,6 +19,7 @@ from monitor.dispatch.notification import NotifyError
 from monitor.forwardmetrics import ForwardMetrics
 from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
+from monitor.model.relabel import RelabelConfig, relabelled
 from monitor.notify.alertmanager import Sendings, body
 from monitor.notify.http import Address
 from monitor.notify.secret import Secret
@@ -119,6 +121,7 @@ class Forwarding:
         self._metrics: ForwardMetrics | None = None
         self._lines: dict[_Key, Line] = {}
         self._sendings = Sendings()
+        self._relabel: tuple[RelabelConfig, ...] = ()
         self._lock = threading.Lock()
 
     def begin(self, config: Config) -> None:
@@ -131,6 +134,7 @@ class Forwarding:
                     return
                 metrics = self._metrics = ForwardMetrics(self._registry)
                 metrics.capacity.set(CAPACITY)
+            self._relabel = tuple(rule.built() for rule in config.alerting.alert_relabel_configs)
             gone = [self._lines.pop(key) for key in list(self._lines) if key not in wanted]
             for line in gone:
                 line.finish()
@@ -147,7 +151,7 @@ class Forwarding:
         with self._lock:
             if not self._lines:
                 return
-            due = self._sendings.due(alerts, at, interval)
+            due = list(_relabelled(self._sendings.due(alerts, at, interval), self._relabel))
             self._sendings.forget(at)
             lines = list(self._lines.values())
         for line in lines if due else ():
@@ -173,6 +177,14 @@ class Forwarding:
         path = config.path_prefix.rstrip("/")
         url = Secret(f"{config.scheme}://{target}{path}{_PATH}")
         return Line(target + path, Address(url, config.options(config.timeout)), metrics)
+
+
+def _relabelled(alerts: Iterable[Alert], rules: Sequence[RelabelConfig]) -> Iterator[Alert]:
+    """Yield the alerts as Alertmanagers hear of them, without those that are dropped."""
+    for alert in alerts:
+        labels = relabelled(alert.labels, rules) if rules else alert.labels
+        if labels:
+            yield replace(alert, labels=labels)
 
 
 def _targets(config: AlertmanagerConfig) -> Sequence[str]:

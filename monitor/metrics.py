@@ -19,6 +19,11 @@ class Metrics:
     def __init__(self, registry: CollectorRegistry, version: str) -> None:
         self.build_info = Gauge("vllm_monitor_build_info", "The running version.", ["version"], registry=registry)
         self.build_info.labels(version).set(1)
+        self.active = Gauge(
+            "vllm_monitor_active",
+            "Whether it tells anybody, or stands by for another one that does.",
+            registry=registry,
+        )
         self._scrapes(registry)
         self._discovery(registry)
         self._rules(registry)

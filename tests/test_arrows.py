@@ -68,19 +68,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "remotewriting": GROUND | {"storage", "dispatch", "notify", "config", "remotewrite", "remotemetrics"},
     "entrance": {"config", "dispatch", "notify", "web"},
     "ownseries": {"model", "probe", "embedded"},
-    "upstreaming": MIDDLE
-    | {"config", "expressions", "jobs", "metrics", "ownnames", "remote", "rules", "upstream"},
+    "upstreaming": MIDDLE | {"config", "expressions", "jobs", "metrics", "ownnames", "remote", "rules", "upstream"},
     "ownnames": {"metrics", "remotemetrics", "buttonmetrics", "probe", "sight"},
     "watching": MIDDLE | {"rules", "sight"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics", "watching", "starts", "pool"},
     "dispatching": MIDDLE | {"config", "dispatch"},
     "reporting": MIDDLE | {"rules", "dispatch", "notify", "metrics", "pipeline"},
     "replay": MIDDLE | {"pipeline"},
-    "backtest": MIDDLE | {"remote", "rules", "dispatch", "notify", "expressions", "metrics", "pipeline", "pool", "replay"},
+    "backtest": MIDDLE
+    | {"remote", "rules", "dispatch", "notify", "expressions", "metrics", "pipeline", "pool", "replay"},
     "schedule": GROUND,
     "arrival": GROUND,
     "clockwatch": GROUND,
     "buttonmetrics": set(),
+    "role": {"storage"},
     "forwardmetrics": set(),
     "forwarding": GROUND | {"config", "dispatch", "notify", "forwardmetrics"},
     "inbox": GROUND | {"config", "dispatch", "notify"},
@@ -90,7 +91,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "beating": MIDDLE | {"config", "dispatch", "notify", "pipeline", "workers", "stalled"},
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }
-TOP = ("build", "running", "app", "commands", "cli")
+TOP = ("build", "running", "app", "duty", "commands", "cli")
 
 
 def sources() -> list[Path]:

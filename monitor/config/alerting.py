@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import PlainValidator
 
 from monitor.config import not_yet
+from monitor.config.discovering import RelabelSection
 from monitor.config.fields import PositiveDuration, UrlPath, one_of
 from monitor.config.httpclient import HttpConfig
 from monitor.config.scraping import Authorization, BasicAuth, StaticConfig
@@ -53,7 +54,6 @@ class AlertmanagerConfig(HttpConfig):
 class AlertingConfig(Section):
     """The section `alerting`."""
 
-    not_yet: ClassVar[dict[str, str]] = not_yet.ALERTING
-
     alertmanagers: tuple[AlertmanagerConfig, ...] = ()
+    alert_relabel_configs: tuple[RelabelSection, ...] = ()
     webhook: ReceivedConfig = ReceivedConfig()

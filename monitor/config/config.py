@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from monitor.config.alerting import AlertingConfig
+from monitor.config.availability import HaConfig
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.heartbeat import HeartbeatConfig
 from monitor.config.interactive import InteractiveConfig
@@ -13,6 +14,7 @@ from monitor.config.remotewriting import RemoteWriteConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.scraping import ScrapeConfig
 from monitor.config.upstream import PrometheusConfig
+from monitor.config.webfile import WebFile
 from monitor.dispatch.inhibit import InhibitRule
 from monitor.dispatch.route import Route
 from monitor.dispatch.timeinterval import TimeInterval
@@ -42,6 +44,11 @@ class Config:
     report: ReportConfig | None = None
     rule_values_file: Path | None = None
     slack: InteractiveConfig = field(default_factory=InteractiveConfig)
+    # None where the folder belongs to one daemon.
+    ha: HaConfig | None = None
+    alerting: AlertingConfig = field(default_factory=AlertingConfig)
+    web_file: WebFile = field(default_factory=WebFile)
+    remote_write: tuple[RemoteWriteConfig, ...] = ()
     # Of `mode: prometheus`; None where the daemon evaluates the rules itself.
     prometheus: PrometheusConfig | None = None
     warnings: tuple[Mistake, ...] = ()

@@ -9,6 +9,7 @@ from pydantic import PlainValidator
 
 from monitor.config import checks, not_yet
 from monitor.config.alerting import AlertingConfig
+from monitor.config.availability import HaConfig
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.fields import one_of
@@ -18,11 +19,13 @@ from monitor.config.inhibition import inhibit_rules, shipped_inhibit_rules
 from monitor.config.interactive import InteractiveConfig
 from monitor.config.intervals import TimeIntervalsSection
 from monitor.config.receiving import ReceiverConfig
+from monitor.config.remotewriting import RemoteWriteConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
 from monitor.config.rulefiles import rule_files
 from monitor.config.scraping import ScrapeConfig
 from monitor.config.upstream import EMBEDDED, PROMETHEUS, PrometheusConfig
+from monitor.config.webfile import WebFile, read_web_file
 from monitor.config.where import where
 from monitor.dispatch.route import Route
 from monitor.dispatch.timeinterval import TimeInterval
@@ -60,6 +63,8 @@ class _Top(Section):
     report: Any = None
     slack: Any = None
     alerting: Any = None
+    ha: Any = None
+    remote_write: tuple[Any, ...] = ()
     storage: Any = None
     web: Any = None
 
@@ -111,21 +116,22 @@ class _Reader:
         prometheus = self._prometheus(top.mode if top is not None else EMBEDDED)
         global_ = self._global(asks=prometheus is not None)
         receivers = self._receivers(global_)
+        web = self.report.read(WebConfig, ("web",)) or WebConfig()
         config = Config(
             global_=global_,
             prometheus=prometheus,
             scrape_configs=self._scrape_configs(global_),
             rule_files=rule_files(self.report, self._folder),
             route=self._route(receivers),
-        web = self.report.read(WebConfig, ("web",)) or WebConfig()
             receivers=receivers,
             storage=self.report.read(StorageConfig, ("storage",)) or StorageConfig(),
-            prometheus=prometheus,
             web=web,
             web_file=self._web_file(web.config_file),
+            remote_write=self._remote_write(),
             inhibit_rules=inhibit_rules(self.report) if self._given("inhibit_rules") else shipped_inhibit_rules(),
             time_intervals=self._time_intervals(),
             slack=self.report.read(InteractiveConfig, ("slack",)) or InteractiveConfig(),
+            ha=self.report.read(HaConfig, ("ha",)) if self._given("ha") else None,
             alerting=self.report.read(AlertingConfig, ("alerting",)) or AlertingConfig(),
             heartbeat=self.report.read(HeartbeatConfig, ("heartbeat",)) if self._given("heartbeat") else None,
             report=self.report.read(ReportConfig, ("report",)) if self._given("report") else None,
@@ -192,6 +198,14 @@ class _Reader:
         items = self._items("time_intervals", TimeIntervalsSection)
         return {read.name: tuple(interval.built() for interval in read.time_intervals) for _, read in items}
 
+    def _remote_write(self) -> tuple[RemoteWriteConfig, ...]:
+        found: dict[str, RemoteWriteConfig] = {}
+        for loc, read in self._items("remote_write", RemoteWriteConfig):
+            if read.called in found:
+                self.report.add(loc, f"is called {shown(read.called)} as another one is: give it a name of its own")
+            found[read.called] = read
+        return tuple(found.values())
+
     def _rule_values_file(self) -> Path | None:
         name = find(self.report.document.root, (_VALUES,))
         if not isinstance(name, Scalar) or not self._given(_VALUES):
@@ -204,6 +218,16 @@ class _Reader:
             return None
         return path
 
+    def _web_file(self, path: Path | None) -> WebFile:
+        """Return what stands in the file; its mistakes are those of this one."""
+        if path is None:
+            return WebFile()
+        try:
+            return read_web_file(path)
+        except DocumentError as err:
+            self.report.mistakes.extend(err.mistakes)
+            return WebFile()
+
     def _items(self, key: str, section: type[AnySection]) -> Iterator[tuple[Loc, AnySection]]:
         """Yield the items of a list that are right, and where they are."""
         items = find(self.report.document.root, (key,))
@@ -215,13 +239,3 @@ class _Reader:
     def _given(self, key: str) -> bool:
         node = find(self.report.document.root, (key,))
         return node is not None and not (isinstance(node, Scalar) and node.is_null)
-    def _web_file(self, path: Path | None) -> WebFile:
-        """Return what stands in the file; its mistakes are those of this one."""
-        if path is None:
-            return WebFile()
-        try:
-            return read_web_file(path)
-        except DocumentError as err:
-            self.report.mistakes.extend(err.mistakes)
-            return WebFile()
-

@@ -19,7 +19,7 @@ _ITEMS = {
     "pagerduty_configs": ("pagerduty config", ""),
     "console_configs": ("console config", ""),
 }
-_SECTIONS = frozenset(("global", "storage", "web", "heartbeat", "report", "slack", "prometheus"))
+_SECTIONS = frozenset(("global", "storage", "web", "heartbeat", "report", "slack", "ha", "prometheus"))
 
 
 def where(root: Node | None, loc: Loc) -> str:

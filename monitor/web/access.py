@@ -15,7 +15,7 @@ from hashlib import blake2b
 from secrets import token_bytes, token_urlsafe
 
 # Probes of a container have no password, and learn nothing by these.
-OPEN = frozenset(("/-/healthy", "/-/ready"))
+OPEN = frozenset(("/-/healthy", "/-/ready", "/-/active"))
 CHALLENGE = 'Basic realm="vllm-monitor", charset="UTF-8"'
 # bcrypt looks at no more of a password.
 _LONGEST_PASSWORD_BYTES = 72

@@ -59,6 +59,7 @@ def _paths(routes: Routes, queries: Queries, information: Information) -> Iterat
     yield "/metrics", _GET, routes.metrics
     yield "/-/healthy", _GET, routes.healthy
     yield "/-/ready", _GET, routes.ready
+    yield "/-/active", _GET, routes.active
     yield "/-/reload", ("POST",), routes.reload
     api: tuple[tuple[str, tuple[str, ...], View], ...] = (
         ("/alerts", _GET, routes.alerts),

@@ -1,5 +1,6 @@
 """The daemon's own paths: its metrics, its health, its rules and targets."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -34,7 +35,7 @@ class Snapshot:
     What the daemon consists of.
 
     `ready`: the first round of scrapes and rules is behind it. `sight`: which rules are blind. `found`: of each job
-    what became of the targets that were found.
+    what became of the targets that were found. `stands_by`: another one tells; None where there is no other.
     """
 
     groups: list[Group]
@@ -42,6 +43,7 @@ class Snapshot:
     ready: bool
     sight: Sight = NOTHING_SEEN
     found: Mapping[str, Sequence[Discovered]] = field(default_factory=dict)
+    stands_by: bool | None = None
 
 
 class Routes:
@@ -60,9 +62,20 @@ class Routes:
         return text("vllm-monitor is healthy.\n")
 
     def ready(self) -> Response:
-        if self._daemon.snapshot().ready:
+        snapshot = self._daemon.snapshot()
+        status = 200 if snapshot.ready else 503
+        if snapshot.stands_by is not None:
+            body = {"ready": snapshot.ready, "role": "standby" if snapshot.stands_by else "active"}
+            return Response(json.dumps(body) + "\n", status, content_type="application/json")
+        if snapshot.ready:
             return text("vllm-monitor is ready.\n")
-        return text("vllm-monitor has not finished its first round.\n", 503)
+        return text("vllm-monitor has not finished its first round.\n", status)
+
+    def active(self) -> Response:
+        """Answer a load balancer: of several, only the one that tells is to be asked to."""
+        if self._daemon.snapshot().stands_by:
+            return text("vllm-monitor stands by.\n", 503)
+        return text("vllm-monitor is active.\n")
 
     def reload(self) -> Response:
         mistakes = self._daemon.reload()

@@ -1,0 +1,195 @@
+"""
+One of several daemons over one folder: on duty, when it tells people, or standing by for the one that is.
+
+Whoever stands by scrapes and evaluates as the other does and tells nobody. It goes on duty when that one is gone, or
+lives and gives no sign of it; then it starts as after a restart, from the state file and from its own last minutes.
+"""
+
+import contextlib
+import logging
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from monitor.app import App, StartError
+from monitor.clock import Clock, boot_milliseconds
+from monitor.config.alerting import AlertingConfig
+from monitor.config.config import Config
+from monitor.config.interactive import InteractiveConfig
+from monitor.config.receiving import ReceiverConfig
+from monitor.model.instant import SECOND, to_seconds
+from monitor.role import ALONE, Role
+from monitor.storage.db import StateError
+from monitor.storage.lease import Fence, HeldError, Lease, Watcher
+from monitor.storage.snapshot import FILE_NAME as SNAPSHOT
+from monitor.supervisor import NOBODY, Supervisor
+from monitor.yamldoc.mistake import DocumentError
+
+log = logging.getLogger(__name__)
+
+# How often within a lease the one on duty gives a sign of life, and how often the others look at least.
+OFTEN = 5
+LOOK_EVERY = SECOND
+
+
+def leave() -> None:
+    """End this process at once: somebody else has its duty, and nothing must be told any more."""
+    log.critical("another daemon has taken over: this one ends, to be started again")
+    # No thread may get any further, and nothing needs to be tidied up after: as after a kill.
+    os._exit(1)
+
+
+class Duty:
+    """
+    A daemon with the same life as App's: `start`, `reload`, `stop`. Without `ha` in the configuration it is just that.
+
+    `lost` is called by the one on duty when another one has taken over, from whichever thread sees it first.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Config],
+        clock: Clock,
+        supervisor: Supervisor = NOBODY,
+        lost: Callable[[], None] = leave,
+    ) -> None:
+        self._load = load
+        self._clock = clock
+        self._supervisor = supervisor
+        self._lost = lost
+        self._app: App | None = None
+        self._lease: Lease | None = None
+        self._scratch: Path | None = None
+        self._port = 0
+        # Held while one App takes the place of another.
+        self._lock = threading.RLock()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="duty", daemon=True)
+
+    def start(self) -> int:
+        """Start, on duty when nobody is; returns the port of the HTTP side. Raises StartError."""
+        try:
+            config = self._load()
+        except DocumentError as err:
+            raise StartError(str(err)) from err
+        if config.ha is None:
+            self._app = App(self._load, self._clock, self._supervisor, ALONE)
+            return self._app.start()
+        self._folder = config.storage.path
+        self._watcher = Watcher(self._folder, config.ha.lease)
+        self._look_every = to_seconds(min(config.ha.lease // OFTEN, LOOK_EVERY))
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not self._watcher.is_free(boot_milliseconds()) or not self._go_on_duty():
+                self._stand_by()
+        except (StateError, OSError) as err:
+            raise StartError(str(err)) from err
+        self._thread.start()
+        return self._port
+
+    def reload(self) -> str:
+        with self._lock:
+            return self._app.reload() if self._app is not None else "not running"
+
+    def stop(self) -> None:
+        """End what runs; if it is on duty, another one is at once."""
+        self._stopping.set()
+        with self._lock:
+            self._end()
+        if self._thread.is_alive():
+            self._thread.join(to_seconds(LOOK_EVERY))
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(self._look_every):
+            try:
+                self._look()
+            except Exception:  # nothing escapes a tick
+                log.exception("looking who is on duty failed")
+
+    def _look(self) -> None:
+        lease = self._lease
+        if lease is not None:
+            if not lease.renew():
+                self._lost()
+        elif self._watcher.is_free(boot_milliseconds()):
+            with self._lock:
+                if not self._stopping.is_set():
+                    self._relieve()
+
+    def _relieve(self) -> None:
+        """Go on duty, with what was seen while standing by."""
+        log.warning("nobody is on duty any more: going on duty")
+        standby, self._app = self._app, None
+        if standby is not None:
+            standby.stop()
+        if self._scratch is not None:
+            with contextlib.suppress(OSError):
+                shutil.copyfile(self._scratch / SNAPSHOT, self._folder / f"{SNAPSHOT}.standby")
+                (self._folder / f"{SNAPSHOT}.standby").replace(self._folder / SNAPSHOT)
+        try:
+            relieved = self._go_on_duty()
+        except (StateError, StartError) as err:
+            log.error("cannot go on duty: %s", err)
+            relieved = False
+        if not relieved:
+            self._stand_by()
+
+    def _go_on_duty(self) -> bool:
+        """Take the lease and start; False when another one was quicker. Raises StartError, StateError."""
+        try:
+            lease = Lease.take(self._folder)
+        except HeldError:
+            return False
+        try:
+            self._run(self._load, Role(stands_by=False, fence=Fence(lease.generation, self._lost)))
+        except BaseException:
+            lease.release()
+            raise
+        self._lease = lease
+        log.info("on duty", extra={"generation": lease.generation})
+        return True
+
+    def _stand_by(self) -> None:
+        if self._scratch is None:
+            self._scratch = Path(tempfile.mkdtemp(prefix="vllm-monitor-standby-"))
+        scratch = self._scratch
+        self._run(lambda: telling_nobody(self._load(), scratch), Role(stands_by=True))
+        log.info("standing by")
+
+    def _run(self, load: Callable[[], Config], role: Role) -> None:
+        app = App(lambda: self._at_port(load()), self._clock, self._supervisor, role)
+        self._port = app.start()
+        self._app = app
+
+    def _at_port(self, config: Config) -> Config:
+        """Return the configuration with the port that was free at the start, where any would have done."""
+        listen = config.web.listen
+        if listen.port or not self._port:
+            return config
+        return replace(config, web=config.web.model_copy(update={"listen": listen._replace(port=self._port)}))
+
+    def _end(self) -> None:
+        if self._app is not None:
+            self._app.stop()
+        if self._lease is not None:
+            self._lease.release()
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def telling_nobody(config: Config, folder: Path) -> Config:
+    """Return the configuration of the one that stands by: it watches the same, and keeps what it sees in `folder`."""
+    return replace(
+        config,
+        storage=config.storage.model_copy(update={"path": folder}),
+        receivers=tuple(ReceiverConfig(name=receiver.name) for receiver in config.receivers),
+        heartbeat=None,
+        report=None,
+        slack=InteractiveConfig(),
+        alerting=AlertingConfig(),
+        remote_write=(),
+    )
