@@ -90,11 +90,12 @@ def run(
     log_level: Annotated[LogLevel, typer.Option(help="From which level on the log has a line.")] = LogLevel.INFO,
 ) -> None:
     """Watch vLLM servers and tell Slack."""
-    from monitor.app import App, StartError
+    from monitor.app import StartError
     from monitor.clock import SystemClock
     from monitor.commands.settings import loader
     from monitor.commands.signals import means_reload
     from monitor.config.flags import Flags
+    from monitor.duty import Duty
     from monitor.logs import configure
     from monitor.supervisor import Supervisor
 
@@ -107,7 +108,7 @@ def run(
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: signals.put(number))
     supervisor = Supervisor.taken_from(os.environ)
-    app = App(load, SystemClock(), supervisor)
+    app = Duty(load, SystemClock(), supervisor)
     try:
         app.start()
     except StartError as err:
