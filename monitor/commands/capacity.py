@@ -27,6 +27,9 @@ def plan_command(
     disable_hybrid_kv_cache_manager: Annotated[
         bool, typer.Option("--disable-hybrid-kv-cache-manager", help="Layers with a window keep everything.")
     ] = False,
+    no_async_scheduling: Annotated[
+        bool, typer.Option("--no-async-scheduling", help="One batch at a time; also for vLLM before 0.26.")
+    ] = False,
     length: Annotated[list[str] | None, typer.Option(help="TOKENS=SHARE of the traffic; several times.")] = None,
     weights_gib: Annotated[float | None, typer.Option(help="All weights, where they are known better.")] = None,
     reserve_gib: Annotated[
@@ -61,6 +64,7 @@ def plan_command(
             max_num_batched_tokens,
             block_size,
             False if disable_hybrid_kv_cache_manager else None,
+            not no_async_scheduling,
             lengths(length or ()),
         )
         startup = whole(log) if log is not None else None
@@ -76,7 +80,7 @@ def doctor_command(
     log: Annotated[str, typer.Argument(help="A start-up log of vLLM; - is standard input.")] = "-",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait until the server is up, or has failed.")] = False,
     url: Annotated[str | None, typer.Option("--url", help=_URL)] = None,
-    max_model_len: Annotated[int | None, typer.Option(help="The context you would like, in tokens.")] = None,
+    max_model_len: Annotated[int | None, typer.Option(min=1, help="The context you would like, in tokens.")] = None,
     input_limit: Annotated[
         int, typer.Option(min=1, help="Longest input you accept, in tokens: the prompts of --url are held against it.")
     ] = _LIMIT,
@@ -93,6 +97,8 @@ def doctor_command(
     from monitor.commands.usage import UsageError
     from monitor.scrape.errors import ScrapeError
 
+    if url is not None and log != "-":
+        raise typer.BadParameter("--url and a log exclude each other")
     try:
         said = told(server(url)) if url is not None else None
         startup = of_server(said) if said is not None else settled(followed(log, None)) if follow else whole(log)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from enum import Enum, auto
 from pathlib import Path
+from select import select
 from typing import IO
 
 from monitor.capacity.startup import Startup
@@ -38,23 +39,28 @@ def followed(path: str, timeout_seconds: float | None) -> Iterator[Startup]:
     Yield what a log says so far, whenever it has grown, until nobody wants more or the time is over.
 
     As `tail -F`: when the file is renamed and another one takes its name, that is read on, as a part of the same log.
-    A file that is cut is another log. Raises LogError when it is not there at the beginning.
+    A file that is cut is another log. Standard input is over at its end. Raises LogError when it is not there at the
+    beginning.
     """
     end = None if timeout_seconds is None else monotonic_seconds() + timeout_seconds
+    return _heard(end) if path == STANDARD_INPUT else _grown(path, end)
+
+
+def _grown(path: str, end: float | None) -> Iterator[Startup]:
     reader, known = StartupReader(), -1
     with contextlib.ExitStack() as opened:
         log = opened.enter_context(_opened(path))
         tail = _Tail(log)
         while True:
             # Looked at before it is read: what is written under the old name until then is not left out.
-            change = _Change.NONE if path == STANDARD_INPUT else _changed(log, Path(path))
+            change = _changed(log, Path(path))
             for line in tail.lines():
                 reader.feed(line)
             startup = reader.startup()
             if startup.lines != known:
                 known = startup.lines
                 yield startup
-            if path == STANDARD_INPUT or (end is not None and monotonic_seconds() >= end):
+            if end is not None and monotonic_seconds() >= end:
                 return
             if change is _Change.CUT:
                 log.seek(0)
@@ -67,6 +73,23 @@ def followed(path: str, timeout_seconds: float | None) -> Iterator[Startup]:
                 tail = _Tail(log)
             else:
                 time.sleep(_PAUSE_SECONDS)
+
+
+def _heard(end: float | None) -> Iterator[Startup]:
+    # Who writes may say nothing for hours, and is not waited for beyond the end.
+    reader, rest, over = StartupReader(), b"", False
+    with _opened(STANDARD_INPUT) as log:
+        while not over:
+            some = os.read(log.fileno(), _LONGEST) if select([log], [], [], _PAUSE_SECONDS)[0] else None
+            over = some == b""
+            *lines, rest = (rest + (some or b"")).split(b"\n")
+            for line in [*lines, *([rest] if over and rest else [])]:
+                reader.feed(_text(line))
+            rest = rest[:_LONGEST]
+            if some is not None:
+                yield reader.startup()
+            if end is not None and monotonic_seconds() >= end:
+                return
 
 
 class _Change(Enum):
@@ -108,6 +131,9 @@ def _text(line: bytes) -> str:
 def _opened(path: str) -> IO[bytes]:
     try:
         if path == STANDARD_INPUT:
+            # Python has none where it was closed before the start.
+            if sys.stdin is None:
+                raise LogError("standard input is closed")
             return open(sys.stdin.fileno(), "rb", closefd=False)
         return Path(path).open("rb")
     except OSError as err:

@@ -116,6 +116,31 @@ def test_the_doctor_explains_what_comes_from_standard_input_and_says_what_it_did
 
 
 @pytest.mark.parametrize(
+    ("arguments", "log", "code", "told"),
+    [
+        (("gate", "--log", "-", "--timeout", "1m"), GOOD.read_text(), 0, "pass: engine 0 holds 6.25"),
+        (("gate", "--log", "-", "--timeout", "1s", "--min-concurrency", "1"), "hello\n", 1, "FAIL: 1 lines of the log"),
+        (("doctor", "--follow"), BAD.read_text(), 1, "A context of 131,072 tokens does not fit"),
+    ],
+)
+def test_a_pipe_that_stays_open_is_not_waited_for(arguments: tuple[str, ...], log: str, code: int, told: str) -> None:
+    command = [sys.executable, "-m", "monitor", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(log)
+        process.stdin.flush()
+        assert process.wait(timeout=30) == code
+        assert process.stdout.read().startswith(told)
+
+
+def test_standard_input_that_is_closed_is_said() -> None:
+    command = ["sh", "-c", f"exec '{sys.executable}' -m monitor doctor - <&-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "standard input is closed\n")
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
         (("doctor", "/nowhere/vllm.log"), 1, "No such file or directory"),
@@ -128,6 +153,8 @@ def test_the_doctor_explains_what_comes_from_standard_input_and_says_what_it_did
         (("gate", "--url", "http://"), 2, '--url: "" is not host:port'),
         (("doctor", "--url", "ftp://h"), 2, "ftp://h"),
         (("doctor", "--url", "http://127.0.0.1:1"), 1, "cannot connect"),
+        (("doctor", "--url", "http://127.0.0.1:1", "vllm.log"), 2, "exclude each other"),
+        (("doctor", "--max-model-len", "0"), 2, "--max-model-len"),
     ],
 )
 def test_what_cannot_be_read_is_said(arguments: tuple[str, ...], code: int, told: str) -> None:
