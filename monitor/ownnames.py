@@ -10,6 +10,7 @@ from monitor.metrics import Metrics
 from monitor.probe.series import HELP
 from monitor.remotemetrics import RemoteWriteMetrics
 from monitor.sight.blindness import NAME as BLIND
+from monitor.upstreammetrics import UpstreamMetrics
 
 _SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}
 
@@ -24,6 +25,7 @@ def _counted() -> Iterator[str]:
     registry = CollectorRegistry()
     Metrics(registry, "")
     RemoteWriteMetrics(registry)
+    UpstreamMetrics(registry, ())
     ButtonMetrics(registry, (), lambda: (0.0, 0.0))
     for family in registry.collect():
         for suffix in _SUFFIXES.get(family.type, ("",)):

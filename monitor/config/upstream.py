@@ -35,9 +35,9 @@ class PrometheusConfig(HttpClientConfig):
     def problems(self) -> Iterator[tuple[str, str]]:
         parts = urlsplit(self.url)
         if parts.username is not None:
-            yield "url", "a user name and password in a URL are not supported: use basic_auth"
+            yield "url", "url: a user name and password in a URL are not supported: use basic_auth"
         if parts.query or parts.fragment:
-            yield "url", "write what stands behind the ? as params"
+            yield "url", "url: write what stands behind the ? as params"
         if not 1 <= self.max_concurrency <= _MOST_AT_ONCE:
             yield "max_concurrency", f"must be between 1 and {_MOST_AT_ONCE}"
         if self.follow_redirects:

@@ -31,6 +31,7 @@ from monitor.config.remotewriting import QueueConfig, RemoteWriteConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
 from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
+from monitor.config.upstream import PrometheusConfig
 from monitor.config.webhook import WebhookConfig
 from monitor.yamldoc.compose import read_document
 from monitor.yamldoc.report import Report
@@ -39,6 +40,7 @@ from monitor.yamldoc.section import Section
 DOCS = Path(__file__).parents[2] / "docs" / "configuration.md"
 SECTIONS: dict[str, type[Section]] = {
     "global": GlobalConfig,
+    "prometheus": PrometheusConfig,
     "scrape_configs": ScrapeConfig,
     "authorization": Authorization,
     "basic_auth": BasicAuth,
