@@ -15,6 +15,7 @@ from monitor.commands.alerting import alerts, silence_cli
 from monitor.commands.backtest_command import backtest
 from monitor.commands.capacity import doctor_command, gate_command, plan_command
 from monitor.commands.checking import check
+from monitor.commands.preview import dashboards_cli
 from monitor.commands.report_command import report_command
 from monitor.commands.ruling import rules_cli
 from monitor.commands.telling import outbox_cli, try_slack
@@ -220,6 +221,7 @@ cli.command()(alerts)
 cli.add_typer(silence_cli, name="silence")
 cli.add_typer(outbox_cli, name="outbox")
 cli.add_typer(rules_cli, name="rules")
+cli.add_typer(dashboards_cli, name="dashboards")
 cli.command("plan")(plan_command)
 cli.command("doctor")(doctor_command)
 cli.command("gate")(gate_command)

@@ -53,7 +53,7 @@ def _drawn(path: Path, options: argparse.Namespace, bundle: Bundle) -> bool:
     variables = Variables.of(dashboard, source, period, _given(options.var))
     asking = Asking(source, period, options.scrape_interval)
     page = sheet(dashboard, asking, variables, Look(options.width, options.sections, options.theme, options.data))
-    picture = options.out / f"{path.stem}{options.suffix}.png"
+    picture = options.out / f"{options.name or path.stem}{options.suffix}.png"
     overflows = draw(page, bundle, picture)
     sys.stdout.write(f"{picture}\n")
     for line in (*_remarks(page), *(f"does not fit: {one}" for one in overflows)):
@@ -84,7 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     add("files", nargs="*", type=Path, metavar="FILE", help="dashboards, as JSON; without any, all that are shipped")
     add("--url", default=_URL, help="a daemon or a Prometheus; %(default)s")
     add("--out", type=Path, default=Path(), metavar="FOLDER", help="where the pictures go; here")
-    add("--suffix", default="", help="what stands between the name of a file and .png")
+    add("--name", default="", help="what a picture is called, where only one is drawn; as its file")
+    add("--suffix", default="", help="what stands between that name and .png")
     add("--range", type=_duration, metavar="6h", help="how far to look back; as the dashboard says")
     add("--end", type=_instant, metavar="SECONDS", help="where the range ends, in seconds since 1970; now")
     add("--var", type=_pair, action="append", default=[], metavar="NAME=VALUE", help="a variable; may be repeated")

@@ -42,8 +42,8 @@ footer { padding: 8px 16px; }
 .notice { height: 100%%; display: grid; place-items: center; text-align: center; color: gray; }
 .text { overflow: auto; }
 """
-# Virtual: Chromium lets it pass as soon as nothing is left to do.
-_PATIENCE_MILLISECONDS = 10_000
+# The patience is virtual: Chromium lets it pass as soon as nothing is left to do.
+FINISH = Finish(scale=1.0, patience=10_000)
 _OVERFLOWS = re.compile(r'data-overflows="([^"]*)"')
 _FAILURE = re.compile(r'data-failure="([^"]*)"')
 
@@ -97,8 +97,7 @@ class Bundle:
 
 def draw(sheet: Sheet, bundle: Bundle, path: Path) -> list[Overflow]:
     """Write the picture of a sheet to `path`; return what does not fit. Raises DrawingError, BrowserError."""
-    finish = Finish(scale=1.0, patience=_PATIENCE_MILLISECONDS)
-    drawn = picture(page(sheet, bundle), sheet.look.width, path, finish)
+    drawn = picture(page(sheet, bundle), sheet.look.width, path, FINISH)
     failed, found = _FAILURE.search(drawn), _OVERFLOWS.search(drawn)
     if failed is not None or found is None:
         raise DrawingError(f"{sheet.title}: {html.unescape(failed[1]) if failed else 'the page was not drawn in time'}")

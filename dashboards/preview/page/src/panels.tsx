@@ -129,8 +129,10 @@ function numbers(drawing: Drawing): ReactElement {
 
 function bars(drawing: Drawing): ReactElement {
   const { panel, theme, width, height } = drawing;
-  const { displayMode, namePlacement, showUnfilled, valueMode, minVizHeight, minVizWidth, maxVizHeight } = panel.options;
-  const orientation = panel.options.orientation === "auto" ? widest(width, height) : panel.options.orientation;
+  // As the panel of Grafana begins.
+  const given = { displayMode: "gradient", namePlacement: "auto", showUnfilled: true, valueMode: "color", ...panel.options };
+  const { displayMode, namePlacement, showUnfilled, valueMode, minVizHeight = 16, minVizWidth = 8, maxVizHeight } = given;
+  const orientation = given.orientation === "auto" ? widest(width, height) : given.orientation;
   const one = ({ value, width, height, alignmentFactors }: Repeated) => (
     <BarGauge
       value={value.display}
