@@ -13,7 +13,7 @@ from monitor.capacity.layers import Architecture, Kind
 from monitor.capacity.memory import GIB, Measured, Memory, memory
 from monitor.capacity.ranges import Range
 
-# Batches that may be under way at once: asynchronous scheduling has two.
+# Batches that may be under way at once with asynchronous scheduling; before 0.26 vLLM reckoned with one all the same.
 _BATCHES = 2
 # Blocks that no request can have: the null block.
 _RESERVED = 1
@@ -42,12 +42,14 @@ class Settings:
     max_num_batched_tokens: int = 8192
     block_size: int = 16
     hybrid_kv_cache_manager: bool | None = None
+    async_scheduling: bool = True
     lengths: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def tokens_in_flight(self) -> int:
         """How many tokens may be computed before what left a window is given back."""
-        return self.max_num_batched_tokens * _BATCHES
+        batches = max(_BATCHES if self.async_scheduling else 1, self.pipeline_parallel_size)
+        return self.max_num_batched_tokens * batches
 
 
 class Verdict(StrEnum):

@@ -32,4 +32,6 @@ def serve_line(model: str, settings: Settings) -> str:
     written = [word for flag in flags for word in flag]
     if settings.hybrid_kv_cache_manager is False:
         written.append("--disable-hybrid-kv-cache-manager")
+    if not settings.async_scheduling:
+        written.append("--no-async-scheduling")
     return shlex.join(["vllm", "serve", model, *written])

@@ -1,33 +1,25 @@
 """The planner against the case it comes from, against public start-up logs, and against its own laws."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from monitor.capacity.explain import explained
 from monitor.capacity.failure import CapacityError
 from monitor.capacity.gpus import gpu
-from monitor.capacity.layers import Architecture, Kind, Layers
-from monitor.capacity.memory import GIB, Measured
+from monitor.capacity.memory import GIB
 from monitor.capacity.models import model, names
-from monitor.capacity.plan import Plan, Settings, Verdict, plan
-
-LLAMA = model("llama-3.1-8b")
-L4 = gpu("L4")
-# What the start-up log of the outage said: weights, activation and the rest, in GiB.
-LOGGED = Measured(total=22.05, weights=14.99, other=0.12 + 1.26)
-
-
-def pooled(named: str, gib: float, settings: Settings) -> Plan:
-    """Plan with a cache of exactly so many GiB."""
-    exact = replace(settings, gpu_memory_utilization=1.0)
-    return plan(model(named), gpu(f"{gib}"), exact, Measured(total=gib, weights=0, other=0))
+from monitor.capacity.plan import Settings, Verdict, plan
+from tests.capacity.startups import L4, LLAMA, OUTAGE, STARTS, Start, error, of_cache
 
 
 def test_the_outage_131072_tokens_do_not_fit_into_an_l4() -> None:
-    planned = plan(LLAMA, L4, Settings(131_072, 0.90), LOGGED)
+    planned = plan(LLAMA, L4, Settings(131_072, 0.90), OUTAGE)
     assert planned.token_bytes == 131_072
     assert planned.verdict is Verdict.FAILS
     assert planned.pool_gib.likely == pytest.approx(3.475)
@@ -35,27 +27,20 @@ def test_the_outage_131072_tokens_do_not_fit_into_an_l4() -> None:
 
 
 def test_the_outage_16384_tokens_fit_and_a_cache_of_8_bits_doubles_them() -> None:
-    planned = plan(LLAMA, L4, Settings(16_384, 0.90), LOGGED)
+    planned = plan(LLAMA, L4, Settings(16_384, 0.90), OUTAGE)
     assert planned.verdict is Verdict.STARTS
     assert planned.tokens.likely == pytest.approx(28_430, rel=0.002)
-    assert plan(LLAMA, L4, Settings(16_384, 0.90, "fp8"), LOGGED).tokens.likely == pytest.approx(2 * 28_430, rel=0.003)
-    assert pooled("llama-3.1-8b", 3.6, Settings(16_384)).concurrency.likely == pytest.approx(1.8, abs=0.01)
-    halved = pooled("llama-3.1-8b", 3.6, Settings(16_384, kv_cache_dtype="fp8"))
+    assert plan(LLAMA, L4, Settings(16_384, 0.90, "fp8"), OUTAGE).tokens.likely == pytest.approx(2 * 28_430, rel=0.003)
+    assert of_cache("llama-3.1-8b", 3.6, Settings(16_384)).concurrency.likely == pytest.approx(1.8, abs=0.01)
+    halved = of_cache("llama-3.1-8b", 3.6, Settings(16_384, kv_cache_dtype="fp8"))
     assert halved.concurrency.likely == pytest.approx(3.6, abs=0.01)
     assert halved.tokens.likely == pytest.approx(58_982, rel=0.001)
 
 
-@pytest.mark.parametrize(
-    ("gib", "max_model_len", "logged_tokens", "logged_concurrency"),
-    # vLLM issue 10517: Llama 3.1 8B on an RTX 3090. The log rounds GiB to two places.
-    [(2.89, 29_000, 23_648, 0.82), (3.81, 20_000, 1952 * 16, 1.56)],
-)
-def test_public_logs_are_met_within_half_a_percent(
-    gib: float, max_model_len: int, logged_tokens: int, logged_concurrency: float
-) -> None:
-    planned = pooled("llama-3.1-8b", gib, Settings(max_model_len))
-    assert planned.blocks.likely * 16 == pytest.approx(logged_tokens, rel=0.005)
-    assert planned.concurrency.likely == pytest.approx(logged_concurrency, abs=0.01)
+@pytest.mark.parametrize("start", STARTS, ids=lambda start: start.what)
+def test_what_was_logged_is_planned(start: Start) -> None:
+    for unit, logged, number in start.said:
+        assert abs(error(logged, number(start.planned))) <= start.within, unit
 
 
 @pytest.mark.parametrize(
@@ -65,22 +50,22 @@ def test_public_logs_are_met_within_half_a_percent(
 def test_layers_with_a_window_are_grouped_and_take_few_blocks(
     named: str, blocks: int, blocks_a_request: int, concurrency: float
 ) -> None:
-    planned = pooled(named, 40, Settings(131_072))
+    planned = of_cache(named, 40, Settings(131_072))
     assert planned.blocks.likely == blocks
     assert planned.blocks_a_request == blocks_a_request
     assert planned.concurrency.likely == pytest.approx(concurrency, abs=0.01)
 
 
 def test_without_the_manager_a_window_saves_nothing() -> None:
-    with_it = pooled("gemma-3-27b", 40, Settings(131_072))
-    without = pooled("gemma-3-27b", 40, Settings(131_072, hybrid_kv_cache_manager=False))
+    with_it = of_cache("gemma-3-27b", 40, Settings(131_072))
+    without = of_cache("gemma-3-27b", 40, Settings(131_072, hybrid_kv_cache_manager=False))
     assert with_it.token_bytes == 81_920
     assert without.token_bytes == 507_904
     assert without.concurrency.likely < with_it.concurrency.likely
 
 
 def test_a_state_enlarges_the_block_and_costs_one_of_them() -> None:
-    planned = pooled("nemotron-h-8b", 20, Settings(8192))
+    planned = of_cache("nemotron-h-8b", 20, Settings(8192))
     # 4 layers attend and 24 keep a state of 2,158,592 bytes: as much as 527 tokens of 4,096 bytes, in steps of 16.
     assert planned.cache.block_size == 528
     assert planned.token_bytes == 16_384
@@ -102,10 +87,10 @@ def test_a_latent_vector_is_whole_on_every_gpu() -> None:
 
 def test_the_requests_of_given_lengths_are_more_and_no_more_than_max_num_seqs() -> None:
     settings = Settings(16_384, 0.90, lengths={1600: 1.0})
-    requests = plan(LLAMA, L4, settings, LOGGED).requests
+    requests = plan(LLAMA, L4, settings, OUTAGE).requests
     assert requests is not None
     assert requests.likely == pytest.approx(1779 / 100)
-    few = plan(LLAMA, L4, replace(settings, max_num_seqs=4), LOGGED).requests
+    few = plan(LLAMA, L4, replace(settings, max_num_seqs=4), OUTAGE).requests
     assert few is not None
     assert few.likely == 4
 
@@ -124,7 +109,7 @@ def test_everything_that_contradicts_itself_is_said_at_once() -> None:
 
 
 def test_every_number_has_its_formula() -> None:
-    assert explained(plan(LLAMA, L4, Settings(16_384, 0.90), LOGGED)) == [
+    assert explained(plan(LLAMA, L4, Settings(16_384, 0.90), OUTAGE)) == [
         "32 layers of full attention: 8 KV heads x 256 x 2 bytes = 4,096 bytes a token",
         "a token of context, over the layers that keep all of it: 131,072 bytes on a GPU",
         "KV cache of a GPU: 22.05 GiB x 0.9 - weights 14.99 - activations, CUDA and graphs 1.38 = 3.48 GiB",
@@ -135,19 +120,62 @@ def test_every_number_has_its_formula() -> None:
     ]
 
 
+LOGS = Path(__file__).parents[1] / "data" / "startup"
 UNIFORM = [name for name in names() if not model(name).is_hybrid]
 lengths = st.integers(min_value=64, max_value=2048)
 
 
-@given(st.sampled_from(names()), lengths, st.floats(0.5, 0.99), st.floats(0, 0.01), st.integers(0, 64))
-def test_more_memory_or_shorter_requests_never_give_fewer_at_once(
-    named: str, length: int, utilisation: float, more: float, shorter: int
+Knob = tuple[str, Any, Any]
+# What is turned, from a value to one that gives no fewer requests of full length at once.
+KNOBS: Sequence[Knob] = (
+    ("gpu_memory_utilization", 0.8, 0.81),
+    ("gpu_memory_utilization", 0.5, 0.99),
+    ("kv_cache_dtype", "float32", "bfloat16"),
+    ("kv_cache_dtype", "bfloat16", "fp8"),
+    ("quantization", "float32", "bfloat16"),
+    ("quantization", "bfloat16", "fp8"),
+    ("quantization", "fp8", "awq"),
+    ("dtype", "float32", "float16"),
+    ("tensor_parallel_size", 1, 2),
+    ("tensor_parallel_size", 2, 8),
+    ("data_parallel_size", 1, 4),
+    ("max_num_seqs", 1, 256),
+    ("max_num_batched_tokens", 16_384, 8192),
+    ("max_num_batched_tokens", 8192, 512),
+    ("async_scheduling", True, False),
+)
+
+
+@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: f"{knob[0]} {knob[1]} to {knob[2]}")
+@given(named=st.sampled_from(names()), length=lengths)
+@settings(max_examples=20)
+def test_a_knob_that_is_turned_up_never_gives_fewer_at_once(knob: Knob, named: str, length: int) -> None:
+    found, (name, low, high) = model(named), knob
+    assume(name != "tensor_parallel_size" or not found.attention_heads % 8)
+    asked = Settings(length, max_num_batched_tokens=1024, lengths={length: 0.5, max(1, length // 2): 0.5})
+    before, after = (plan(found, gpu("MI300X"), replace(asked, **{name: value})) for value in (low, high))
+    assert after.concurrency.likely >= before.concurrency.likely
+    assert before.requests is not None
+    assert after.requests is not None
+    assert after.requests.likely >= before.requests.likely
+
+
+@given(st.sampled_from(names()), lengths, st.integers(0, 64), st.floats(0, 50))
+def test_shorter_requests_and_larger_gpus_never_give_fewer_at_once(
+    named: str, length: int, shorter: int, more: float
 ) -> None:
-    here = gpu("MI300X")
-    before = plan(model(named), here, Settings(length, utilisation)).concurrency
-    roomier = plan(model(named), here, Settings(length, utilisation + more)).concurrency
-    assert roomier.likely >= before.likely
-    assert plan(model(named), here, Settings(max(1, length - shorter), utilisation)).concurrency.likely >= before.likely
+    found = model(named)
+    before = plan(found, gpu("150"), Settings(length)).concurrency.likely
+    assert plan(found, gpu("150"), Settings(max(1, length - shorter))).concurrency.likely >= before
+    assert plan(found, gpu(f"{150 + more}"), Settings(length)).concurrency.likely >= before
+
+
+@given(st.sampled_from(UNIFORM), lengths, st.sampled_from([2, 4]))
+def test_more_stages_of_a_pipeline_never_give_fewer_at_once(named: str, length: int, stages: int) -> None:
+    found = model(named)
+    assume(all(not layers.window for layers in found.layers))
+    alone = plan(found, gpu("MI300X"), Settings(length)).concurrency.likely
+    assert plan(found, gpu("MI300X"), Settings(length, pipeline_parallel_size=stages)).concurrency.likely >= alone
 
 
 @given(st.sampled_from(names()), lengths, st.sampled_from([2, 4, 8]))
@@ -166,19 +194,6 @@ def test_a_cache_of_8_bits_takes_exactly_half(named: str, length: int) -> None:
     assert halved.cache.block_bytes * 2 == plain.cache.block_bytes
 
 
-def tiny(kv_heads: int, head_size: int) -> Architecture:
-    """Return a two-layer Llama in 32 bits, like those of the recorded servers, which ran with `--dtype float32`."""
-    return Architecture("tiny", (Layers(Kind.FULL, 2, kv_heads, head_size, head_size),), 1, 131_072, "float32")
-
-
-def test_the_recorded_starts_have_the_blocks_that_vllm_logged_for_one_gib() -> None:
-    settings = Settings(512, 1.0, block_size=32)
-    planned = plan(tiny(2, 16), gpu("1"), settings, Measured(total=1, weights=0, other=0))
-    # "Overriding num_gpu_blocks=65536 with num_gpu_blocks_override=100", and then 6.25 requests of 512 tokens.
-    assert planned.blocks.likely == 65_536
-    assert 100 / planned.blocks_a_request == 6.25
-    failed = plan(tiny(32, 64), gpu("1"), Settings(131_072, 1.0), Measured(total=1, weights=0, other=0))
-    # vLLM 0.11.2 said: 4.00 GiB needed, 1.00 GiB available, an estimated maximum model length of 32768.
-    assert failed.verdict is Verdict.FAILS
-    assert failed.blocks_a_request * failed.cache.block_bytes == 4 * GIB
-    assert failed.tokens.likely == 32_768
+def test_the_blocks_of_the_recorded_starts_are_those_of_their_logs() -> None:
+    for version, had in (("0.9.0.1", 131_072), ("0.11.2", 65_536), ("0.32.0", 65_536)):
+        assert f"Overriding num_gpu_blocks={had} with" in (LOGS / f"vllm-{version}-startup.log").read_text()

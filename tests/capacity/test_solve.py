@@ -5,19 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.capacity.gpus import gpu
-from monitor.capacity.memory import Measured
 from monitor.capacity.models import model, names
 from monitor.capacity.plan import Settings, Verdict, plan
 from monitor.capacity.serve import serve_line
 from monitor.capacity.solve import Question, solve
-
-LLAMA = model("llama-3.1-8b")
-L4 = gpu("L4")
-LOGGED = Measured(total=22.05, weights=14.99, other=0.12 + 1.26)
+from tests.capacity.startups import L4, LLAMA, OUTAGE
 
 
 def test_the_ways_from_one_and_a_half_to_two_and_a_half_on_the_l4_of_the_outage() -> None:
-    answers = solve(Question(LLAMA, L4, Settings(16_384, 0.90), 2.5, LOGGED))
+    answers = solve(Question(LLAMA, L4, Settings(16_384, 0.90), 2.5, OUTAGE))
     assert [answer.change for answer in answers] == [
         "--kv-cache-dtype fp8",
         "--max-model-len 11264",
@@ -31,7 +27,7 @@ def test_the_ways_from_one_and_a_half_to_two_and_a_half_on_the_l4_of_the_outage(
 
 
 def test_a_little_more_is_a_matter_of_utilisation() -> None:
-    first = solve(Question(LLAMA, L4, Settings(16_384, 0.90), 1.9, LOGGED))[0]
+    first = solve(Question(LLAMA, L4, Settings(16_384, 0.90), 1.9, OUTAGE))[0]
     assert first.change == "--gpu-memory-utilization 0.92"
 
 
@@ -63,12 +59,26 @@ def test_every_way_reaches_what_is_asked_and_starts(named: str, card: str, lengt
     [
         (Settings(16_384), "vllm serve m --max-model-len 16384 --gpu-memory-utilization 0.92 --max-num-seqs 256"),
         (
-            Settings(8192, 0.9, "fp8", "awq", "half", 2, 3, 4, 64, 2048, 32, hybrid_kv_cache_manager=False),
+            Settings(
+                8192,
+                0.9,
+                "fp8",
+                "awq",
+                "half",
+                2,
+                3,
+                4,
+                64,
+                2048,
+                32,
+                hybrid_kv_cache_manager=False,
+                async_scheduling=False,
+            ),
             (
                 "vllm serve m --max-model-len 8192 --gpu-memory-utilization 0.9 --kv-cache-dtype fp8 "
                 "--dtype half --quantization awq --tensor-parallel-size 2 --pipeline-parallel-size 3 "
                 "--data-parallel-size 4 --max-num-seqs 64 --max-num-batched-tokens 2048 --block-size 32 "
-                "--disable-hybrid-kv-cache-manager"
+                "--disable-hybrid-kv-cache-manager --no-async-scheduling"
             ),
         ),
     ],
