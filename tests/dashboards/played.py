@@ -27,6 +27,7 @@ PAST: Duration = 3 * HOUR
 LATE: Duration = 215 * SECOND
 END: Instant = START + PAST + LATE
 # Rates of a minute want two scrapes in it; what the pictures are about is seen as closely as a daemon sees it.
+SHORT, INTERVAL = 20 * MINUTE, 15 * SECOND
 SELDOM, OFTEN = 30 * SECOND, 5 * SECOND
 CLOSELY: Duration = 30 * MINUTE
 
@@ -68,6 +69,16 @@ def story() -> Story:
         Simulated(_two_ranks(), "vllm-2:8000"),
     )
     return Story("dashboards", Tell.PAGE, hosts, PAST + LATE)
+
+
+def short_story() -> Story:
+    """Return less of it: twenty minutes before the recording, seen every 15 s."""
+    hosts = (
+        Followed(Simulated(_ordinary("vllm-0", 1), "vllm-0:8000"), Recorded(RECORDING), SHORT),
+        Simulated(_bursty(), "vllm-1:8000"),
+        Simulated(_two_ranks(), "vllm-2:8000"),
+    )
+    return Story("dashboards", Tell.PAGE, hosts, SHORT + LATE // INTERVAL * INTERVAL, interval=INTERVAL)
 
 
 @contextmanager
