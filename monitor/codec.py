@@ -131,6 +131,7 @@ def received_text(group: Received) -> str:
             "heard_at": group.heard_at,
             "told_at": group.told_at,
             "external_url": group.external_url,
+            "left_out": group.left_out,
         }
     )
 
@@ -160,6 +161,7 @@ def _notification_body(told: Notification) -> dict[str, Any]:
         "reason": told.reason.value,
         "id": told.id,
         "fallback": told.fallback,
+        "left_out": told.left_out,
     }
 
 
@@ -173,6 +175,7 @@ def _notification_of(body: dict[str, Any]) -> Notification:
         reason=Reason(body["reason"]),
         id=body["id"],
         fallback=body.get("fallback", ""),
+        left_out=body.get("left_out", 0),
     )
 
 

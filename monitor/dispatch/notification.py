@@ -35,7 +35,8 @@ class Notification:
 
     `alerts` are sorted by job, instance and labels; those that resolved since the last notification are among them.
     `id` names this piece of news to this integration, and no other; it is the same after a restart.
-    `fallback` is empty, or says which integration should have been told and cannot be.
+    `fallback` is empty, or says which integration should have been told and cannot be. `left_out` alerts more are in
+    the group, of which nobody has told us.
     """
 
     receiver: str
@@ -46,6 +47,7 @@ class Notification:
     reason: Reason
     id: str = ""
     fallback: str = ""
+    left_out: int = 0
 
     @property
     def firing(self) -> tuple[Alert, ...]:

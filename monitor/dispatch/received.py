@@ -46,7 +46,8 @@ class Received:
     """
     A group as Alertmanager last told of it, for one receiver of ours; something in it fires.
 
-    `heard_at` is when the last message came, `told_at` when the last one came that was news.
+    `heard_at` is when the last message came, `told_at` when the last one came that was news. `left_out` more are in it,
+    of which nobody has told us.
     """
 
     receiver: str
@@ -56,6 +57,7 @@ class Received:
     heard_at: Instant
     told_at: Instant
     external_url: str = ""
+    left_out: int = 0
 
     @property
     def key(self) -> tuple[str, str]:
@@ -102,15 +104,12 @@ def heard(
     Alertmanager had no room for (max_alerts) the last word holds.
     """
     told = old.entry.firing if old is not None else frozenset()
-    alerts = tuple(
+    kept = _unsaid(old, message) if old is not None else ()
+    alerts = kept + tuple(
         alert
         for alert in message.alerts
         if alert.ends_at is not None or alert.labels in told or not is_muted(alert.labels)
     )
-    if old is not None and message.truncated:
-        posted = {alert.labels for alert in message.alerts}
-        unsaid = (alert for alert in old.alerts if alert.ends_at is None and alert.labels not in posted)
-        alerts += tuple(unsaid)[: message.truncated]
     if old is not None and not alerts:
         # All that was told is gone without a word, and what is there instead is silenced.
         alerts = old.ended(now).alerts
@@ -122,7 +121,15 @@ def heard(
         now,
         old.told_at if old is not None else 0,
         message.external_url,
+        message.truncated - len(kept),
     )
+
+
+def _unsaid(old: Received, message: Message) -> tuple[Alert, ...]:
+    """Return what fired at the last word and may be among those that were not posted."""
+    posted = {alert.labels for alert in message.alerts}
+    unsaid = (alert for alert in old.alerts if alert.ends_at is None and alert.labels not in posted)
+    return tuple(unsaid)[: message.truncated]
 
 
 def group_key(message: Message) -> str:
@@ -152,7 +159,7 @@ def news(old: Received | None, new: Received, integration: Integration, *, is_si
         reason = Reason.REFRESH
     if reason is Reason.ALL_RESOLVED and not integration.send_resolved:
         return None
-    told = Notification(new.receiver, new.group_key, new.group_labels, new.alerts, now, reason)
+    told = Notification(new.receiver, new.group_key, new.group_labels, new.alerts, now, reason, left_out=new.left_out)
     name = sha256("\n".join((new.group_key, integration.name, str(now))).encode()).hexdigest()[:32]
     return Delivery(
         integration.name, replace(told, id=name, alerts=told.alerts if integration.send_resolved else told.firing)

@@ -63,8 +63,7 @@ def rendered(summary: Summary) -> RenderableType:
     line = title(replace(summary.headline, number="", place="", brief_place=""), _LONGEST_TITLE)
     head = Text.assemble((f"{utc(summary.now, seconds=True)}  ", _QUIET), (line, style))
     parts: list[RenderableType] = [head]
-    if summary.fallback:
-        parts.append(Text(f"  Fallback: {summary.fallback}", _QUIET))
+    parts += [Text(f"  {mark}", _QUIET) for mark in summary.marks]
     if summary.firing and summary.resolved:
         parts.append(Text(f"  {summary.counts}", _QUIET))
     several = len(summary.kinds) > 1

@@ -105,6 +105,7 @@ class Summary:
     `severity` is the worst of the alerts that fire, or of all when nothing fires any more.
     `kinds` are sorted: what fires first, then the worst. `readings` are the numbers of the first case of the first
     kind; of what is over, the worst that they were. `fallback` is empty, or says who should have been told instead.
+    `left_out` more alerts are in the group, of which nobody has told us.
     `silence` is a command that silences it all, where nothing better is at hand. `is_digest`: many incidents, told
     together. `has_moved`: another group tells of what it was about.
     """
@@ -117,6 +118,7 @@ class Summary:
     now: Instant
     readings: Readings = NOTHING
     fallback: str = ""
+    left_out: int = 0
     silence: str = ""
     is_digest: bool = False
     has_moved: bool = False
@@ -129,6 +131,12 @@ class Summary:
     @property
     def is_resolved(self) -> bool:
         return not self.firing
+
+    @property
+    def marks(self) -> list[str]:
+        """Why this stands here, if it should stand elsewhere, and what nobody has told us."""
+        fallback = [f"Fallback: {self.fallback}"] if self.fallback else []
+        return [*fallback, f"+{self.left_out} alerts that Alertmanager left out"] if self.left_out else fallback
 
     @property
     def counts(self) -> str:
@@ -153,6 +161,7 @@ def summarise(notification: Notification) -> Summary:
         kinds=tuple(kinds),
         now=now,
         fallback=one_line(notification.fallback),
+        left_out=notification.left_out,
     )
 
 

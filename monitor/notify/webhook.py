@@ -62,7 +62,7 @@ def payload(notification: Notification, external_url: str = "", max_alerts: int 
         "externalURL": external_url,
         "version": VERSION,
         "groupKey": told.group_key,
-        "truncatedAlerts": left_out,
+        "truncatedAlerts": left_out + told.left_out,
     }
     # A key of our own, and only where it tells that another receiver should have been told.
     return body | ({"fallback": told.fallback} if told.fallback else {})

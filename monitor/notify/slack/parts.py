@@ -157,8 +157,8 @@ def texts(content: Any) -> Iterator[str]:
 
 
 def marks(summary: Summary) -> list[str]:
-    """Return the line that says why this stands here, if it should stand elsewhere."""
-    return [f"Fallback: {literal(summary.fallback, 300)}"] if summary.fallback else []
+    """Return the lines about the message itself, escaped."""
+    return [literal(mark, 320) for mark in summary.marks]
 
 
 def try_first(remedy: str) -> str:
