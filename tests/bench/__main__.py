@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import backtest, daemon, history, memory, pages, probes, promql, rounds
+from tests.bench import backtest, daemon, dashboards, history, memory, pages, probes, promql, rounds
 
 # Each part of the program that has a budget adds its rows here.
 PARTS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
     "memory": memory.rows,
     "probes": probes.rows,
     "history": history.rows,
+    "dashboards": dashboards.rows,
     "daemon": daemon.rows,
     "backtest": backtest.rows,
 }
