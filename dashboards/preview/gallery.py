@@ -20,7 +20,7 @@ _DATA = "data: a recorded overload of vLLM 0.32.0 (vllm-0) beside simulated serv
 _RANGES = {"vllm-capacity": "3h", "vllm-slo": "3h", "vllm-fleet": "30m"}
 _USUALLY = "12m"
 # The top of the overview as somebody sees it who was woken up: pixels, sections.
-_PHONE = ("--width", "375", "--sections", "1", "--suffix", "-phone")
+_PHONE = ("--width", "375", "--sections", "1", "--suffix=-phone")
 
 
 def main() -> int:

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from monitor.clock import VirtualClock
 from monitor.model.instant import HOUR, MINUTE, SECOND, Duration, Instant
 from monitor.shipped import shipped_rules
 from monitor.simulator.scenarios import HEALTHY_BURSTY, OVERLOAD
 from monitor.simulator.script import Lengths, Phase, Scenario, Server
 from tests.incidents.hosts import Host, Life, Recorded, Reply, Simulated
-from tests.incidents.play import START, Stage
+from tests.incidents.play import Stage
 from tests.incidents.story import Story, Tell
 from tests.web.serving import Served, StandIn, serve
 
@@ -25,7 +26,10 @@ MODEL = "tiny-llama"
 PAST: Duration = 3 * HOUR
 # Near the end of the recorded overload, which begins 112 s into the recording and ends 100 s later: it is told by then.
 LATE: Duration = 215 * SECOND
-END: Instant = START + PAST + LATE
+# The recording plays at about the time that it was made: its pages say since when the process runs.
+RECORDED_AT: Instant = 1_796_006_984_719
+BEGIN: Instant = (RECORDED_AT - PAST) // MINUTE * MINUTE
+END: Instant = BEGIN + PAST + LATE
 # Rates of a minute want two scrapes in it; what the pictures are about is seen as closely as a daemon sees it.
 SHORT, INTERVAL = 20 * MINUTE, 15 * SECOND
 SELDOM, OFTEN = 30 * SECOND, 5 * SECOND
@@ -85,7 +89,7 @@ def short_story() -> Story:
 def played() -> Iterator[Served]:
     """Yield a daemon, as the HTTP API shows it, at END."""
     with tempfile.TemporaryDirectory(prefix="vllm-monitor-played-") as folder:
-        stage = Stage(story(), list(shipped_rules()), Path(folder))
+        stage = Stage(story(), list(shipped_rules()), Path(folder), start=BEGIN, clock=VirtualClock(BEGIN))
         pipeline = stage.live(_slots())
         daemon = StandIn(list(pipeline.loops), list(pipeline.manager.groups))
         with serve(stage.window, daemon, now=END) as served:
@@ -94,7 +98,7 @@ def played() -> Iterator[Served]:
 
 def _slots() -> Iterator[Instant]:
     close = END - CLOSELY
-    yield from range(START, close, SELDOM)
+    yield from range(BEGIN, close, SELDOM)
     yield from range(close // SELDOM * SELDOM, END + 1, OFTEN)
 
 

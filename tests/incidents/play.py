@@ -89,6 +89,7 @@ class Stage:
     rules: Sequence[Path]
     folder: Path
     reading: Sequence[Path] = ()
+    start: Instant = START
     clock: VirtualClock = field(default_factory=lambda: VirtualClock(START))
     window: Window = field(default_factory=Window)
 
@@ -119,7 +120,7 @@ class Stage:
         """Build what the configuration describes, with hosts of the story in the place of sockets."""
         config = load(self._config())
         bare = builder.build(replace(config, rule_files=()))
-        lives = {host.name: host.begin(START) for host in self.story.hosts}
+        lives = {host.name: host.begin(self.start) for host in self.story.hosts}
         loops: dict[TargetKey, ScrapeLoop] = {}
         for target, options in bare.loops:
             fetch = Fetching(lives[target.labels.value(INSTANCE)], self.clock.now, options.scrape_timeout)
