@@ -28,6 +28,7 @@ from monitor.entrance import Entrance, is_wide_open, tls_of
 from monitor.forwarding import Forwarding
 from monitor.inbox import Inbox
 from monitor.interaction import Interaction
+from monitor.liaison import Liaison
 from monitor.longterm import LongEngine, LongTerm
 from monitor.metrics import Metrics
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
@@ -129,6 +130,7 @@ class App:
         self._running = running
         server.start()
         running.begin()
+        running.catch_up()
         watch = ClockWatch(self._clock.now, boot_milliseconds).watch
         threading.Thread(target=watch, args=(self._stopping, self.clock_was_set), name="clock", daemon=True).start()
         self._accepted(config)
@@ -263,16 +265,20 @@ class App:
     def _lasting(self, parts: Parts, state: State, server: Server) -> Lasting:
         registry, clock, workspace = self._registry, self._clock, self._builder.workspace
         workspace.begin(state.incidents, state.journal)
-        suppressed = self._metrics.suppressed
+        suppressed, workers = self._metrics.suppressed, Workers()
+        inbox = Inbox(state.received, state.journal, state.silences, clock)
+        liaison = Liaison(inbox, workspace.incidents, state.silences, workers, clock)
+        told = workspace.incidents, state.silences, state.journal
         return Lasting(
             state=state,
             server=server,
             dispatching=Dispatching(parts.config, parts.integrations, state.log, state.silences, suppressed),
-            workers=Workers(),
+            workers=workers,
             workspace=workspace,
-            interaction=Interaction(workspace.incidents, state.silences, state.journal, clock, registry),
+            interaction=Interaction(*told, clock, registry, liaison.decided),
             token=self._entrance.token,
-            inbox=Inbox(state.received, state.journal, state.silences, clock),
+            inbox=inbox,
+            liaison=liaison,
             remoting=Remoting(state.history, state.folder, clock, RemoteWriteMetrics(registry)),
             forwarding=Forwarding(registry),
             supervisor=self._supervisor,

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from monitor.clock import Clock
@@ -82,10 +82,21 @@ class Inbox:
             for group in list(self._groups.values()):
                 if now - group.heard_at >= self._config.resolve_after:
                     log.warning("an Alertmanager no longer speaks of it", extra={"group": group.group_key})
-                    self._step(group, group.ended(now))
+                    self._step(group, group.without(group.entry.firing, now))
                 elif now - max(group.heard_at, self._refreshed.get(group.key, 0)) >= self._refresh_every:
                     self._refreshed[group.key] = now
                     self._put(refresh(group, self._integrations.get(group.receiver, ()), now))
+
+    def groups(self) -> list[Received]:
+        """Return the groups of which something fires."""
+        with self._lock:
+            return list(self._groups.values())
+
+    def end(self, group: Received, gone: Collection[Labels]) -> None:
+        """Of a group as it was, these alerts are over; where something newer was heard of it, that counts."""
+        with self._lock:
+            if self._groups.get(group.key) is group:
+                self._step(group, group.without(gone, self._clock.now()))
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""

@@ -19,7 +19,7 @@ from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
 from monitor.model.instant import MINUTE, SECOND, Duration, Instant
 from monitor.notify.interactive.click import Click
-from monitor.notify.interactive.decide import Outcome
+from monitor.notify.interactive.decide import Outcome, Verdict
 from monitor.notify.interactive.desk import Desk, Hooks
 from monitor.notify.interactive.escalator import Escalator
 from monitor.notify.interactive.nudge import nudge
@@ -53,15 +53,16 @@ class Interaction:
         journal: Journal,
         clock: Clock,
         registry: CollectorRegistry,
+        decided: Callable[[Verdict], None] = lambda _: None,
     ) -> None:
         self._incidents = incidents
         self._journal = journal
         self._clock = clock
         self._registry = registry
         self._metrics: ButtonMetrics | None = None
-        hooks = Hooks(self._touched, self._tell, self._count, clock.now)
+        hooks = Hooks(self.touched, self._tell, self._count, clock.now, decided)
         self._desk = Desk(incidents, silences, hooks)
-        self._escalator = Escalator(incidents, silences, self._touched, self._pass_on)
+        self._escalator = Escalator(incidents, silences, self.touched, self._pass_on)
         self._ways: Ways | None = None
         self._config: Config | None = None
         self._signing: Secret | None = None
@@ -88,7 +89,7 @@ class Interaction:
         self._replace_socket(slack, config.global_.slack_base_url)
         for incident in self._incidents.all():
             if incident.owed:
-                self._touched(incident)
+                self.touched(incident)
         self._close_strays(self._clock.now())
 
     def tick(self, now: Instant) -> None:
@@ -137,9 +138,9 @@ class Interaction:
     def _close_strays(self, now: Instant) -> None:
         if self._config is not None and self._ways is not None:
             receivers = told_with(self._config, self._ways.integrations)
-            close_strays(self._incidents, self._config.route, receivers, now, self._touched)
+            close_strays(self._incidents, self._config.route, receivers, now, self.touched)
 
-    def _touched(self, incident: Incident) -> None:
+    def touched(self, incident: Incident) -> None:
         ways = self._ways
         if ways is not None:
             ways.outbox.put(Delivery(incident.integration, nudge(incident.told)), self._clock.now())

@@ -11,11 +11,13 @@ from monitor.dispatching import Dispatching
 from monitor.forwarding import Forwarding
 from monitor.inbox import Inbox
 from monitor.interaction import Interaction, Ways
-from monitor.model.instant import SECOND, Duration, Instant, to_seconds
+from monitor.liaison import Liaison
+from monitor.model.instant import DAY, SECOND, Duration, Instant, to_seconds
 from monitor.notify.slack.workspace import Workspace
 from monitor.pipeline import Pipeline
 from monitor.remotewriting import Remoting
 from monitor.reportjob import OwnWay, ReportJob
+from monitor.schedule import newest_time
 from monitor.stalled import Stalled
 from monitor.state import State
 from monitor.supervisor import Feeding, Supervisor
@@ -32,6 +34,8 @@ GRACE: Duration = SECOND
 # And so much for what Alertmanagers have yet to hear; they would take it for over by themselves.
 FORWARD_SECONDS = 1.0
 IDLE_SECONDS = 0.05
+# A report of last week is worth reading so long after it was due.
+MOST_LATE: Duration = DAY
 CLOCK = "clock"
 # Who listens on every interface is asked on the loopback.
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -50,6 +54,7 @@ class Lasting:
     # What lets a child of the daemon in.
     token: str
     inbox: Inbox
+    liaison: Liaison
     remoting: Remoting
     forwarding: Forwarding
     probing: Workers = field(default_factory=lambda: Workers(name="probe"))
@@ -73,6 +78,7 @@ class Running:
         self.pipeline.outbox.start(self.pipeline.clock.now)
         self.lasting.interaction.begin(self.parts.config, Ways(self.pipeline.outbox, self.parts.integrations))
         self.lasting.inbox.begin(self.parts.config, self.pipeline.outbox, self.parts.integrations)
+        self.lasting.liaison.begin(self.parts.config, self.lasting.interaction.touched)
         self.lasting.forwarding.begin(self.parts.config)
         self.parts.manager.heard = self.lasting.forwarding.hear
         self.lasting.remoting.begin(self.parts.config)
@@ -104,6 +110,7 @@ class Running:
             self.lasting.state.history.shift(by)
             self.lasting.workspace.shift(by)
             self.lasting.inbox.shift(by)
+            self.lasting.liaison.begin_anew()
             self.lasting.remoting.shift(by)
             self.lasting.forwarding.shift(by)
         except Exception:  # a tick like the others: whatever this is, a daemon that stands still would be worse
@@ -111,6 +118,16 @@ class Running:
             self.pipeline.metrics.ticks_failed.labels(CLOCK).inc()
         self.timetable = self._timetable()
         self.timetable.start()
+
+    def catch_up(self) -> None:
+        """Make up for what fell into the time before this life, when nothing ran; to be called once, at the start."""
+        report, since, now = self._report, self.lasting.state.down_at, self.pipeline.clock.now()
+        if report is None or since is None:
+            return
+        missed = newest_time(report.schedule, report.timezone, max(since, now - MOST_LATE), now)
+        if missed is not None:
+            log.info("a report is made up for: it was due while nothing ran")
+            report.tick(missed)
 
     def end(self) -> None:
         """Stop in the order of the data: no new scrapes, then no evaluations, then the lanes, then the rest."""
@@ -139,6 +156,7 @@ class Running:
         beating, escalating = self._beating, lasting.interaction
         timetable = Timetable(self.pipeline, lasting.workers, self._save_window, beating, escalating, lasting.probing)
         timetable.also(lasting.inbox)
+        timetable.also(lasting.liaison)
         if self._report is not None:
             timetable.add(self._report)
         if lasting.supervisor.watchdog:

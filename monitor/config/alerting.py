@@ -7,7 +7,7 @@ from pydantic import PlainValidator
 
 from monitor.config import not_yet
 from monitor.config.discovering import RelabelSection
-from monitor.config.fields import PositiveDuration, UrlPath, one_of
+from monitor.config.fields import PositiveDuration, UrlPath, one_of, url
 from monitor.config.httpclient import HttpConfig
 from monitor.config.scraping import Authorization, BasicAuth, StaticConfig
 from monitor.model.instant import HOUR, SECOND
@@ -20,13 +20,17 @@ class ReceivedConfig(Section):
     """
     What Alertmanagers post to `/alertmanager`: what they must show, and which receiver is told when they name none.
 
-    What nobody has spoken of for `resolve_after` counts as over.
+    What nobody has spoken of for `resolve_after` counts as over. `api_url` is where Alertmanager is asked in turn, as
+    `http_config` says; "" is where it says itself that it is reached. Durations are milliseconds.
     """
 
     receiver: Text = ""
     authorization: Authorization | None = None
     basic_auth: BasicAuth | None = None
     resolve_after: PositiveDuration = 12 * HOUR
+    api_url: Annotated[str, PlainValidator(url)] = ""
+    http_config: HttpConfig = HttpConfig()
+    timeout: PositiveDuration = 10 * SECOND
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.authorization and self.basic_auth:

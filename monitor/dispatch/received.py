@@ -5,7 +5,7 @@ Nothing of that is done again here. Decided is only what of it is news to a rece
 again when it missed the answer, and the same state again after its repeat_interval.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -78,9 +78,9 @@ class Received:
         is_news = old is None or any(delivery.notification.reason is not Reason.REFRESH for delivery in told)
         return replace(self, told_at=self.heard_at) if is_news else self
 
-    def ended(self, now: Instant) -> "Received":
-        """Return the group as it is when all of it is over by `now`."""
-        alerts = tuple(alert if alert.ends_at is not None else replace(alert, ends_at=now) for alert in self.alerts)
+    def without(self, gone: Collection[Labels], now: Instant) -> "Received":
+        """Return the group as it is when these alerts are over by `now`."""
+        alerts = tuple(replace(alert, ends_at=now) if alert.labels in gone else alert for alert in self.alerts)
         return replace(self, alerts=alerts, heard_at=now)
 
     def shifted(self, by: Duration) -> "Received":
@@ -112,7 +112,7 @@ def heard(
     )
     if old is not None and not alerts:
         # All that was told is gone without a word, and what is there instead is silenced.
-        alerts = old.ended(now).alerts
+        alerts = old.without(told, now).alerts
     return Received(
         receiver,
         group_key(message),

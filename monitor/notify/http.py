@@ -131,6 +131,10 @@ class Address:
         """The same without a body."""
         return self._send("GET", None, {})
 
+    def delete(self) -> Answer:
+        """The same, to take away what is there."""
+        return self._send("DELETE", None, {})
+
     def _send(self, method: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         url = self._url.get()
         if not is_web_address(url):

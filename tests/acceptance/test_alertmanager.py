@@ -2,12 +2,14 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import pytest
+import requests
 
 from monitor.clock import SystemClock
 from monitor.simulator.scenarios import OVERLOAD
@@ -17,6 +19,7 @@ from tests.acceptance.daemon import Daemon, daemon
 from tests.differential.server import prometheus
 from tests.dispatch.alertmanager import alertmanager
 from tests.engines import engine
+from tests.slackstub.clicks import SIGNING_SECRET, button_of, clicked, signed
 from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN, Posted
@@ -37,12 +40,13 @@ groups: [{name: g, rules: [{record: "vllm_engine:requests_running", expr: "vllm:
 OURS = """\
 global: {{slack_base_url: "{slack}", scrape_interval: 1s}}
 rule_files: [recorded.yaml]
-scrape_configs: [{scrapes}]
+scrape_configs: [{{job_name: vllm, static_configs: [{{targets: ["{vllm}"]}}]}}]
 route: {{receiver: other}}
 receivers:
   - {{name: other}}
   - {{name: oncall, slack_configs: [{{channel: {channel}, bot_token_file: token, graphs: false}}]}}
 alerting: {{webhook: {{authorization: {{credentials: "let-me-in"}}}}}}
+slack: {{signing_secret_file: signing}}
 web: {{listen: 127.0.0.1:0}}
 """
 ROUTE = """\
@@ -75,18 +79,18 @@ class Chain:
 
 
 @contextmanager
-def chain(folder: Path, vllm: str, *, scraped: bool) -> Iterator[Chain]:
+def chain(folder: Path, vllm: str) -> Iterator[Chain]:
     for name in ("ours", "alertmanager", "prometheus"):
         (folder / name).mkdir()
-    job = f'{{job_name: vllm, static_configs: [{{targets: ["{vllm}"]}}]}}' if scraped else ""
     (folder / "ours" / "token").write_text(TOKEN)
+    (folder / "ours" / "signing").write_text(SIGNING_SECRET)
     (folder / "ours" / "recorded.yaml").write_text(RECORDED)
     rules = folder / "rules.yaml"
     rules.write_text(RULES)
     with ExitStack() as stack:
         slack = stack.enter_context(SlackStub())
         config = folder / "ours" / "monitor.yaml"
-        config.write_text(OURS.format(slack=slack.base_url, channel=CHANNEL, scrapes=job))
+        config.write_text(OURS.format(slack=slack.base_url, channel=CHANNEL, vllm=vllm))
         ours = stack.enter_context(daemon(folder / "ours", "--config", str(config)))
         theirs = stack.enter_context(alertmanager(folder / "alertmanager", ROUTE.format(url=ours.url)))
         told = PROMETHEUS.format(rules=rules, alertmanager=theirs.removeprefix("http://"), vllm=vllm)
@@ -95,22 +99,46 @@ def chain(folder: Path, vllm: str, *, scraped: bool) -> Iterator[Chain]:
         assert_invariants(slack, logs=ours.log)
 
 
-@pytest.mark.parametrize("scraped", [True, False], ids=["scraped here too", "scraped by Prometheus alone"])
-def test_what_prometheus_finds_is_one_message_that_is_edited_until_it_is_over(tmp_path: Path, *, scraped: bool) -> None:
-    with SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as vllm:
-        address = vllm.url.removeprefix("http://")
-        with chain(tmp_path, address, scraped=scraped) as all_of_it:
-            (root,) = until(lambda: all_of_it.roots, within=30)
-            # Alertmanager says it again every two seconds, and it is no news.
-            until(lambda: received(all_of_it.ours) >= 4, within=20)
-            shown = json.dumps(all_of_it.roots[0].payload)
-            assert "It is busy" in shown
-            assert "look at it" in shown
-            # The numbers of the engine are there where we know them.
-            assert ("running" in shown) == scraped
-            vllm.__exit__(None, None, None)
-            until(lambda: "resolved" in all_of_it.roots[0].text.lower(), within=30)
-            assert [message.ts for message in all_of_it.slack.messages if message.in_channel] == [root.ts]
+def test_what_prometheus_finds_is_one_message_that_is_edited_until_it_is_over(tmp_path: Path) -> None:
+    with (
+        SimulatedServer(Simulator(OVERLOAD, start=SystemClock().now())) as vllm,
+        chain(tmp_path, vllm.url.removeprefix("http://")) as everything,
+    ):
+        slack = everything.slack
+        (root,) = until(lambda: everything.roots, within=30)
+        # Alertmanager says it again every two seconds, and it is no news.
+        until(lambda: received(everything.ours) >= 3, within=20)
+        shown = json.dumps(everything.roots[0].payload)
+        assert "It is busy" in shown
+        assert "look at it" in shown
+        # The numbers of the engine are there, because we scrape it as well.
+        assert "running" in shown
+        click(everything, "vllm_monitor_silence_1h")
+        (silence,) = until(lambda: silences(everything, "active"), within=15)
+        assert {one["name"]: one["value"] for one in silence["matchers"]}["alertname"] == "Busy"
+        until(lambda: says(slack, "Also silenced in Alertmanager"), within=15)
+        until(lambda: button_of(everything.roots[0], "vllm_monitor_unsilence"), within=15)
+        click(everything, "vllm_monitor_unsilence")
+        until(lambda: silences(everything, "expired"), within=15)
+        assert silences(everything, "active") == []
+        vllm.__exit__(None, None, None)
+        until(lambda: "resolved" in everything.roots[0].text.lower(), within=30)
+        assert [message.ts for message in slack.messages if message.in_channel] == [root.ts]
+
+
+def click(everything: Chain, action: str) -> None:
+    body, headers = signed(clicked(everything.slack.workspace, action), time.time())
+    url = f"{everything.ours.url}/slack/actions"
+    assert requests.post(url, data=body, headers=headers, timeout=10).status_code == 200
+
+
+def silences(everything: Chain, state: str) -> list[Any]:
+    found: list[Any] = requests.get(f"{everything.alertmanager}/api/v2/silences", timeout=5).json()
+    return [one for one in found if one["status"]["state"] == state]
+
+
+def says(slack: SlackStub, text: str) -> bool:
+    return any(text in message.text for message in slack.messages if message.thread_ts)
 
 
 def received(ours: Daemon) -> float:

@@ -162,7 +162,7 @@ def test_the_key_is_none_of_ours_and_names_its_source() -> None:
 
 def test_an_end_for_want_of_words_is_the_end_of_all() -> None:
     group = heard(None, said("AB", NOW), "oncall", NOW, lambda _: False)
-    over = group.ended(NOW + MINUTE)
+    over = group.without(group.entry.firing, NOW + MINUTE)
     assert over.is_over
     assert {one.ends_at for one in over.alerts} == {NOW + MINUTE}
     assert over.shifted(SECOND).alerts[0].ends_at == NOW + MINUTE + SECOND

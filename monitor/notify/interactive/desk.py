@@ -49,13 +49,14 @@ class Hooks:
     """
     What the desk calls: `touched` when an incident owes its channel something, `tell` with a text for whoever clicked.
 
-    `counted` hears of every outcome, `now` is the clock.
+    `counted` hears of every outcome, `now` is the clock, `decided` hears of what changed something.
     """
 
     touched: Callable[[Incident], None]
     tell: Callable[[Click, Incident | None, str], None]
     counted: Callable[[Outcome], None]
     now: Callable[[], Instant]
+    decided: Callable[[Verdict], None] = lambda _: None
 
 
 class Desk:
@@ -175,6 +176,7 @@ class Desk:
         if outcome.changes and verdict.incident is not None:
             for incident in (verdict.incident, *(member for member in verdict.members if member.owed)):
                 hooks.touched(incident)
+            hooks.decided(verdict)
         if verdict.tell:
             hooks.tell(click, verdict.incident, verdict.tell)
 
