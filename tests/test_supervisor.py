@@ -138,3 +138,21 @@ def test_a_daemon_tells_its_life(systemd: Systemd, tmp_path: Path) -> None:
         while heard[-1] != "STOPPING=1":
             heard.append(systemd.hears())
         assert set(heard) <= {"WATCHDOG=1", "STOPPING=1"}
+
+
+def test_a_server_that_does_not_answer_is_no_reason_to_start_the_daemon_anew(systemd: Systemd, tmp_path: Path) -> None:
+    (tmp_path / "monitor.yaml").write_text(
+        """\
+global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
+scrape_configs: [{job_name: vllm, probe: {enabled: false}, static_configs: [{targets: ["127.0.0.1:9"]}]}]
+rule_files: [rules.yaml]
+receivers: [{name: nobody}]
+web: {listen: "127.0.0.1:0"}
+"""
+    )
+    (tmp_path / "rules.yaml").write_text("groups: [{name: g, rules: [{alert: Down, expr: up == 0}]}]\n")
+    variables = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "3000000"}
+    with daemon(tmp_path, "--config", str(tmp_path / "monitor.yaml"), **variables) as running:
+        heard = [systemd.hears() for _ in range(5)]
+        assert heard == ["READY=1", *["WATCHDOG=1"] * 4]
+        assert "no sign of life" not in running.log

@@ -44,6 +44,8 @@ def test_what_is_not_current_is_named(tmp_path: Path) -> None:
     done = said_of(tmp_path)
     assert done.returncode == 1
     assert [Path(line).name for line in done.stdout.splitlines()] == [
+        # As it is, and as Compose has it.
+        "alertmanager.yml",
         "alertmanager.yml",
         "alertmanagerconfig.yaml",
         "README.md",

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from monitor import __version__
+from monitor.config.flags import Flags, from_flags
 from tests.deploy.objects import Object, kustomized, of_kind, pod_of, wrong_with
 from tests.deploy.tools import DEPLOY, ROOT
 
@@ -129,6 +130,21 @@ def test_the_plain_container_differs_from_the_sidecar_in_nothing_else() -> None:
     (native,), (container,) = sidecar.pop("initContainers"), plain.pop("containers")
     assert native.pop("restartPolicy") == "Always"
     assert (native, sidecar) == (container, plain)
+
+
+def test_a_sidecar_is_told_everything_by_variables_that_there_are() -> None:
+    patch = yaml.safe_load((DEPLOY / "kubernetes" / "components" / "sidecar" / "patch.yaml").read_text())
+    (sidecar,) = pod_of(patch)["initContainers"]
+    given = {each["name"]: each.get("value", "8000") for each in sidecar["env"]}
+    expanded = {
+        name: value.replace("$(POD_IP)", "10.1.2.3").replace("$(VLLM_PORT)", "8000") for name, value in given.items()
+    }
+    config = from_flags(Flags(), expanded)
+    (job,) = config.scrape_configs
+    assert job.static_configs[0].targets == ("10.1.2.3:8000",)
+    assert config.web.listen.port == sidecar["ports"][0]["containerPort"]
+    (slack,) = config.receivers[0].slack_configs
+    assert str(slack.api_url_file) == f"{sidecar['volumeMounts'][0]['mountPath']}/slack-webhook"
 
 
 def test_in_the_production_stack_engines_have_it_and_the_router_has_not(built: dict[str, list[Object]]) -> None:
