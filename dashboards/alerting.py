@@ -23,12 +23,12 @@ def alerting() -> Page:
         {
             "Alerts": _counts(),
             " ": [alert_lanes()],
-            "  ": [_table(), _over_time()],
+            "   ": [_table(), _over_time()],
             "Rules": _rules(),
-            "What they cost": _cost(),
+            "  ": _cost(),
             "Scrapes and probes": _scrapes(),
-            "Slack": _slack(),
-            "Messages": _messages(),
+            "Is anybody told?": _told(),
+            "    ": _messages(),
         },
         since="now-6h",
     )
@@ -70,15 +70,15 @@ def _table() -> Panel:
     about = About(
         "Firing now", "Every alert that fires, of the chosen servers. Its runbook has a heading of its name.", "short"
     )
-    by = ("instance", "alertname", "severity", "model_name", "engine")
+    by = ("alertname", "severity", "instance", "model_name", "engine")
     query = f"count by ({', '.join(by)}) ({alerts('firing')})"
-    return rows(about, by, Column("Alerts", query), link=ONE_ALERT)
+    return rows(about, by, Column("Alerts", query), link=("instance", ONE_ALERT))
 
 
 def _over_time() -> Panel:
     about = About("Alerts by severity", "How many fire.", "short")
     query = Query(f"count by (severity) ({alerts('firing')})", "{{severity}}")
-    return lines(about, query, stacked=True)
+    return lines(about, query, stacked=True, colors={"critical": "red", "warning": "orange", "info": "blue"})
 
 
 def _rules() -> list[Panel]:
@@ -117,22 +117,6 @@ def _cost() -> list[Panel]:
             About("Rules evaluated", "A second. It stands still when the monitor does.", "ops"),
             Query(everywhere("vllm_monitor:evaluations:rate5m"), MONITOR),
         ),
-        number(
-            About(
-                "State file", "Whether it holds all that must outlive a restart.", "none", "VLLMMonitorStateNotWritten"
-            ),
-            Query(f"min({everywhere('vllm_monitor_state_written')})", "state"),
-            steps={"green": 1},
-            base="red",
-            words=WRITTEN,
-        ).height(8),
-        number(
-            About("Configuration", "What became of the last reload.", "none", "VLLMMonitorConfigReloadFailed"),
-            Query(f"min({everywhere('vllm_monitor_config_last_reload_successful')})", "reload"),
-            steps={"green": 1},
-            base="red",
-            words=ACCEPTED,
-        ).height(8),
     ]
 
 
@@ -158,7 +142,7 @@ def _scrapes() -> list[Panel]:
     ]
 
 
-def _slack() -> list[Panel]:
+def _told() -> list[Panel]:
     held = everywhere("vllm_monitor:alerts:count", 'state="firing"')
     waiting: Steps = {"red": threshold("VLLMMonitorNotificationsFailing", "waiting") + 1}
     return [
@@ -176,19 +160,33 @@ def _slack() -> list[Panel]:
         number(
             About("Buttons", "Whether clicks in Slack arrive (Socket Mode).", "none", "VLLMMonitorSlackDisconnected"),
             Query(f"min({everywhere('vllm_monitor_socket_mode_connected')})", "link"),
-            steps={"green": 1},
-            base="red",
+            base="text",
             words=LINKED,
         ),
         number(
             About("Signs of life missed", "Heartbeats of the last 5 minutes that did not arrive.", "short"),
             Query(f"sum({everywhere('vllm_monitor:heartbeats_failed:increase5m')})", "missed"),
             steps=BROKEN,
+            base="text",
             words={0: ("none", "green")},
         ),
         number(
             About("Alerts the monitor holds", "That fire, muted ones among them.", "short"),
             Query(f"sum({held})", "firing"),
+        ),
+        number(
+            About(
+                "State file", "Whether it holds all that must outlive a restart.", "none", "VLLMMonitorStateNotWritten"
+            ),
+            Query(f"min({everywhere('vllm_monitor_state_written')})", "state"),
+            base="text",
+            words=WRITTEN,
+        ),
+        number(
+            About("Configuration", "What became of the last reload.", "none", "VLLMMonitorConfigReloadFailed"),
+            Query(f"min({everywhere('vllm_monitor_config_last_reload_successful')})", "reload"),
+            base="text",
+            words=ACCEPTED,
         ),
     ]
 

@@ -14,6 +14,7 @@ from dashboards.thresholds import threshold
 LENGTHS = ("2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144")
 FLOOR: Steps = {"orange": 1, "green": threshold("VLLMMaxConcurrencyBelowFloor", "concurrency")}
 WEEK = "7 * 86400"
+DAY_OF_MINUTES = 1440
 
 
 def capacity() -> Page:
@@ -54,10 +55,11 @@ def _now() -> list[Panel]:
     )
     week = About(
         "In a week",
-        "What the fullest engine uses on average, as it has grown over the last 7 days. Of less than some days it says "
-        "nothing.",
+        "What the fullest engine uses on average, as it has grown over the last 7 days. Of less than one day "
+        "nothing is said, of a few not much.",
         "percentunit",
     )
+    seen = f"count_over_time({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d]) > {DAY_OF_MINUTES}"
     growth = f"predict_linear({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d], {WEEK})"
     return [
         number(tokens, Query(f"min({ranks('vllm_engine:kv_cache_tokens')})", "tokens")),
@@ -67,7 +69,7 @@ def _now() -> list[Panel]:
         number(
             ahead, Query(f"max({engines('vllm_engine:kv_cache_usage:predicted')})", "predicted"), steps={"orange": 1}
         ),
-        now(week, Query(f"clamp(max({growth}), 0, 2)", "predicted"), steps=KV_FULL),
+        now(week, Query(f"clamp(max({growth} and {seen}), 0, 2)", "predicted"), steps=KV_FULL),
     ]
 
 
@@ -153,27 +155,28 @@ def _what_if() -> list[Panel]:
         bars(
             About(
                 "Requests at once with another --max-model-len",
-                f"How many fit of the full length as it is, of half, of a quarter, and of the length chosen above. "
-                f"{told}",
+                "How many fit into the smallest engine's cache of the full length as it is, of half, of a quarter, and "
+                f"of the length chosen above. {told}",
                 "short",
                 "VLLMMaxConcurrencyBelowFloor",
             ),
-            Query(fit, f"as it is {ENGINE}"),
-            Query(f"2 * {fit}", f"half {ENGINE}"),
-            Query(f"4 * {fit}", f"a quarter {ENGINE}"),
-            Query(other, f"$length tokens {ENGINE}"),
+            Query(f"min({fit})", "as it is"),
+            Query(f"2 * min({fit})", "half"),
+            Query(f"4 * min({fit})", "a quarter"),
+            Query(f"min({other})", "$length tokens"),
             steps=FLOOR,
         ),
         bars(
             About(
                 "Requests at once with --kv-cache-dtype fp8",
-                "What fits when a token takes half of what it takes now: of the full length and of the length chosen "
-                "above. Empty where it is 8 bits already. `vllm-monitor plan` counts it to the byte, with your model.",
+                "What fits into the smallest engine's cache when a token takes half of what it takes now: of the full "
+                "length and of the length chosen above. Empty where it is 8 bits already. `vllm-monitor plan` counts "
+                "it to the byte, with your model.",
                 "short",
             ),
-            Query(fit, f"as it is {ENGINE}"),
-            Query(halved, f"fp8 {ENGINE}"),
-            Query(f"2 * ({other}) and on (job, instance) {sixteen}", f"fp8, $length tokens {ENGINE}"),
+            Query(f"min({fit})", "as it is"),
+            Query(f"min({halved})", "fp8"),
+            Query(f"min(2 * ({other}) and on (job, instance) {sixteen})", "fp8, $length tokens"),
             steps=FLOOR,
         ),
     ]

@@ -1,6 +1,6 @@
 """The dashboard "vLLM engine": one server from the inside, everything that its engine says."""
 
-from dashboards.host import host
+from dashboards.host import gpus, server
 from dashboards.overview import ERRORS, KV_FULL, WAITING
 from dashboards.page import Page
 from dashboards.panels import About, Panel, Query, Steps, Words, heat, lines, number
@@ -27,8 +27,9 @@ def engine() -> Page:
             "Latency": _latency(),
             "How latencies are spread": _heatmaps(),
             "Tokens": _tokens(),
+            "Server": server(),
             "Speculative decoding": _speculation(),
-            **host(),
+            **gpus(),
         },
     )
 

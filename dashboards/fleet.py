@@ -20,8 +20,8 @@ def fleet() -> Page:
         "Which server is not like the others?",
         {
             "Drift": _drift(),
-            "Servers": [_servers()],
-            " ": [_up()],
+            " ": [_servers()],
+            "  ": [_up()],
             "Load, side by side": _load(),
             "Speed, side by side": _speed(),
             "Ranks": _ranks(),
@@ -84,7 +84,7 @@ def _servers() -> Panel:
         Column("Fit at once", f"min {by} ({ranks('vllm_engine:max_concurrency')})", "short"),
         Column("Longest request", f"max {by} ({servers('vllm_engine:max_model_len')})", "short"),
         Column("Started", f"max {by} ({servers('process_start_time_seconds')}) * 1000", "dateTimeFromNow"),
-        link=ONE_SERVER,
+        link=("instance", ONE_SERVER),
     )
 
 

@@ -9,11 +9,11 @@ from dashboards.thresholds import threshold
 GPU = "GPU {{gpu}} {{Hostname}}"
 
 
-def host() -> Mapping[str, Sequence[Panel]]:
-    return {"Server": _server(), "GPU": _gpu(), "What the GPU is used for": _used()}
+def gpus() -> Mapping[str, Sequence[Panel]]:
+    return {"GPU": _gpu(), "What the GPU is used for": _used()}
 
 
-def _server() -> list[Panel]:
+def server() -> list[Panel]:
     answers = About(
         "HTTP answers",
         "By status, of the paths that answer prompts. What breaks off while it streams is a 2xx.",

@@ -7,6 +7,7 @@ from dashboards.thresholds import burn_rates, threshold
 
 WAITING: Steps = {"orange": threshold("VLLMRequestsWaiting", "waiting")}
 KV_FULL: Steps = {"orange": threshold("VLLMKVCacheFull", "usage_ratio")}
+SLOW: Steps = {"orange": threshold("VLLMTTFTHigh", "seconds"), "red": threshold("VLLMTTFTCritical", "seconds")}
 ERRORS: Steps = {
     "orange": threshold("VLLMErrorRateHigh", "error_ratio"),
     "red": threshold("VLLMErrorRateCritical", "error_ratio"),
@@ -26,7 +27,7 @@ def overview() -> Page:
             " ": [alert_lanes()],
             "  ": _load(),
             "   ": _quality(),
-            "Models": [_models()],
+            "    ": [_models()],
         },
     )
 
@@ -75,7 +76,7 @@ def _now() -> list[Panel]:
         ),
         number(waiting, Query(f"max({engines('vllm_engine:requests_waiting:p50_1m')})", "waiting"), steps=WAITING),
         number(kv, Query(f"max({engines('vllm_engine:kv_cache_usage:p90_1m')})", "used"), steps=KV_FULL),
-        number(ttft, Query(f"max({engines('vllm_engine:ttft_seconds:p95_5m')})", "p95")),
+        number(ttft, Query(f"max({engines('vllm_engine:ttft_seconds:p95_5m')})", "p95"), steps=SLOW),
         number(budget, Query(f"max({burn('1h')})", "burn"), steps=BURN),
     ]
 
@@ -158,5 +159,8 @@ def _models() -> Panel:
         Column("First token p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
         Column("Between tokens p95", f"max {by} ({engines('vllm_engine:inter_token_seconds:p95_5m')})", "s"),
         Column("Burn 1 h", f"max {by} ({burn('1h')})", "suffix: x", steps=BURN),
-        link=f"/d/{uid('engine')}?var-model_name=${{__value.raw}}&{KEPT.replace('${model_name:queryparam}&', '')}",
+        link=(
+            "model_name",
+            f"/d/{uid('engine')}?var-model_name=${{__value.raw}}&{KEPT.replace('${model_name:queryparam}&', '')}",
+        ),
     )

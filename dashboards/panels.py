@@ -32,6 +32,30 @@ Words = Mapping[float, tuple[str, str]]
 """The word and the colour of single values."""
 
 
+# How far an axis reaches when all is 0: alone, it would reach to a hundred of anything.
+_LEAST = {"percentunit": 0.1, "ops": 1, "reqps": 1, "short": 1, "none": 1}
+# What the labels are called at the head of a table.
+_HEADS = {
+    "alertname": "Alert",
+    "block_size": "Block",
+    "cache_dtype": "Type",
+    "enable_prefix_caching": "Prefix caching",
+    "engine": "Rank",
+    "gpu_memory_utilization": "GPU memory",
+    "instance": "Server",
+    "job": "Job",
+    "max_lora": "At most",
+    "model_name": "Model",
+    "reason": "Reason",
+    "rule": "Rule",
+    "running_lora_adapters": "Running",
+    "severity": "Severity",
+    "slo": "Objective",
+    "version": "Version",
+    "waiting_lora_adapters": "Waiting",
+}
+
+
 @dataclass(frozen=True)
 class Query:
     """A PromQL expression and how the legend names its series."""
@@ -64,9 +88,14 @@ class Column:
 
 
 def lines(
-    about: About, *queries: Query, steps: Steps | None = None, top: float | None = None, stacked: bool = False
+    about: About,
+    *queries: Query,
+    steps: Steps | None = None,
+    top: float | None = None,
+    stacked: bool = False,
+    colors: Mapping[str, str] | None = None,
 ) -> timeseries.Panel:
-    """Return a graph from 0 (to `top`), with a dashed line at each step."""
+    """Return a graph from 0 (to `top`), with a dashed line at each step; `colors` are of series, by name."""
     legend = common.VizLegendOptions().show_legend(True).display_mode(common_models.LegendDisplayMode.TABLE)
     legend = legend.placement(common_models.LegendPlacement.BOTTOM).calcs(["lastNotNull", "max"])
     every = common.VizTooltipOptions().mode(common_models.TooltipDisplayMode.MULTI)
@@ -75,10 +104,14 @@ def lines(
     panel = panel.datasource(DATASOURCE).min(0).fill_opacity(30 if stacked else 8).line_width(1).legend(legend)
     panel = panel.tooltip(every).show_points(common_models.VisibilityMode.NEVER).height(8)
     panel = panel.targets(_targets(*queries)).no_value("no data")
+    if about.unit in _LEAST:
+        panel = panel.axis_soft_max(_LEAST[about.unit])
     if top is not None:
         panel = panel.max(top)
     if stacked:
         panel = panel.stacking(common.StackingConfig().mode(common_models.StackingMode.NORMAL).group("A"))
+    for series, color in (colors or {}).items():
+        panel = panel.override_by_name(series, [models.DynamicConfigValue(id_val="color", value=_fixed(color).build())])
     if steps:
         dashed = common.GraphThresholdsStyleConfig().mode(common_models.GraphThresholdsStyleMode.DASHED)
         panel = panel.thresholds(_thresholds(steps, base="transparent")).thresholds_style(dashed)
@@ -136,37 +169,43 @@ def states(about: About, query: Query, words: Words) -> statetimeline.Panel:
     panel = statetimeline.Panel().title(about.title).description(about.description).unit(about.unit)
     panel = panel.datasource(DATASOURCE).mappings(_words(words)).targets(_targets(query)).no_value("nothing")
     # Coloured by steps it would show these and not the words.
-    panel = panel.color_scheme(dashboard.FieldColor().mode(models.FieldColorModeId.FIXED).fixed_color("text"))
+    panel = panel.color_scheme(_fixed("text"))
     panel = panel.show_value(common_models.VisibilityMode.AUTO).row_height(0.8).height(6)
     return panel.links(_runbook(about))
 
 
-def rows(about: About, by: Sequence[str], *columns: Column, link: str | None = None) -> table.Panel:
+def rows(about: About, by: Sequence[str], *columns: Column, link: tuple[str, str] | None = None) -> table.Panel:
     """
     Return a table with a row for each combination of the labels `by` that the first column has.
 
-    Every column's query keeps these labels, and one of its own when it shows a label. `link` is where the first
-    label's value leads, with `${__value.text}` in it.
+    Every column's query keeps these labels, and one of its own when it shows a label. `link` is a label and where its
+    value leads, with `${__value.raw}` in it.
     """
     panel = table.Panel().title(about.title).description(about.description).unit(about.unit).datasource(DATASOURCE)
-    panel = panel.height(8).no_value("-").targets([_cells(n, column.expr) for n, column in enumerate(columns)])
+    panel = (
+        panel.height(8)
+        .min_width(60)
+        .no_value("none")
+        .targets([_cells(n, column.expr) for n, column in enumerate(columns)])
+    )
     for transformation in _transformations(by, columns):
         panel = panel.with_transformation(transformation)
     for column in columns:
         panel = panel.override_by_name(column.title, _look(column))
     if link:
-        there = [{"title": "Open", "url": link, "targetBlank": False}]
-        panel = panel.override_by_name(by[0], [models.DynamicConfigValue(id_val="links", value=there)])
+        there = [{"title": "Open", "url": link[1], "targetBlank": False}]
+        panel = panel.override_by_name(_HEADS[link[0]], [models.DynamicConfigValue(id_val="links", value=there)])
     return panel.links(_runbook(about))
 
 
 def _transformations(by: Sequence[str], columns: Sequence[Column]) -> list[models.DataTransformerConfig]:
     """Join the queries' answers by their labels, leave out what is no column, and give the others their titles."""
     values = ["Value"] if len(columns) == 1 else [f"Value #{_ref(n)}" for n in range(len(columns))]
-    titles = {column.label or value: column.title for value, column in zip(values, columns, strict=True)}
+    titles = {label: _HEADS[label] for label in by}
+    titles.update({column.label or value: column.title for value, column in zip(values, columns, strict=True)})
     hidden = {"Time": True}
     hidden.update({value: True for value, column in zip(values, columns, strict=True) if column.label})
-    order = {name: n for n, name in enumerate((*by, *titles))}
+    order = {name: n for n, name in enumerate(titles)}
     return [
         models.DataTransformerConfig(id_val="merge", options={}),
         models.DataTransformerConfig(
@@ -213,6 +252,10 @@ def _instant(number: int, query: Query) -> Builder[Dataquery]:
 def _cells(number: int, expr: str) -> Builder[Dataquery]:
     answer = prometheus.Dataquery().ref_id(_ref(number)).expr(expr).legend_format("__auto").instant()
     return answer.format(prometheus_models.PromQueryFormat.TABLE)
+
+
+def _fixed(color: str) -> dashboard.FieldColor:
+    return dashboard.FieldColor().mode(models.FieldColorModeId.FIXED).fixed_color(color)
 
 
 def _ref(number: int) -> str:

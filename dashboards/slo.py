@@ -17,8 +17,9 @@ def slo() -> Page:
         "Is what was promised kept, and how long does the budget last?",
         {
             "Now": _now(),
-            "Objectives": [_objectives()],
-            "How fast the budget burns": _burning(),
+            " ": [_objectives()],
+            "How fast the budget burns": _burning()[:2],
+            "  ": _burning()[2:],
             "What was good, and what was not": _events(),
             "How latencies are spread": _spread(),
         },
