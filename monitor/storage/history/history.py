@@ -6,6 +6,7 @@ import threading
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +30,8 @@ SETTLED: Duration = MINUTE
 _AGAIN: Duration = 10 * MINUTE
 # So many series are folded or forgotten at once: a transaction keeps the alerts' waiting.
 _BATCH = 500
+# So many series are opened at once: some 10 MB of an hour.
+_OPENED = 1000
 # A label that never repeats must not fill the disk: from here on new series are left out.
 MOST_SERIES = 50_000
 
@@ -91,9 +94,11 @@ class History:
         return now if self._mark is None or not self.keep.retention else self._mark
 
     def save(self, window: Window, now: Instant) -> None:
-        """Append what has come to its minute's end, and do one piece of the work that there is to do."""
-        if not self.keep.retention:
-            return
+        """
+        Append what has come to its minute's end, and do one piece of the work that there is to do.
+
+        Where nothing is kept, that is to forget what once was.
+        """
         with self._lock:
             self._try(lambda: self._save(window, now))
 
@@ -224,21 +229,28 @@ class History:
                 self._expiring = False
 
     def _fold_hours(self, until: Instant) -> None:
-        rows = [row for row in self._file.head(-(2**62), until) if row.end <= until]
+        opened = [
+            (row, frozenset(self._reader.opened(row))) for row in self._file.head(-(2**62), until) if row.end <= until
+        ]
+        rows = [row for row, numbers in opened if numbers]
+        series = sorted(set().union(*(numbers for _, numbers in opened)))
+        # Some at a time: an hour of all series at once would be several times as much as the window holds of it.
+        for place in range(0, len(series), _OPENED):
+            self._fold_some(rows, frozenset(series[place : place + _OPENED]))
+        # What was written before this is written again, with the same samples, if there is no time for it.
+        self._file.fold((), head=[row.number for row, _ in opened])
+
+    def _fold_some(self, rows: Iterable[HeadRow], series: AbstractSet[int]) -> None:
+        """Make chunks of hours of what the rows hold of these series."""
         parts: dict[int, list[Samples]] = defaultdict(list)
         for row in rows:
-            for number, samples in self._reader.opened(row).items():
+            for number, samples in self._reader.opened(row, series).items():
                 parts[number].append(samples)
         whole = {number: merged(some) for number, some in parts.items()}
-        chunks = list(
-            self._hour_chunks(
-                {(number, start): some for number, samples in whole.items() for start, some in _by_hour(samples)}
-            )
-        )
+        hours = {(number, start): some for number, samples in whole.items() for start, some in _by_hour(samples)}
+        chunks = list(self._hour_chunks(hours))
         for place in range(0, len(chunks), _BATCH):
             self._file.fold(chunks[place : place + _BATCH])
-        # What was written before this is written again, with the same samples, if there is no time for it.
-        self._file.fold((), head=[row.number for row in rows])
 
     def _hour_chunks(self, parts: Mapping[tuple[int, Instant], Samples]) -> Iterable[ChunkRow]:
         known: dict[tuple[int, Instant], ChunkRow] = {}
@@ -271,7 +283,7 @@ def _collected(window: Window, keep: Keep, after: Instant, until: Instant) -> di
     """Return what is kept of the samples in `(after, until]`, of series that have any."""
     blocks: dict[Block, Thinned] = {}
     found: dict[Labels, tuple[Column, Samples]] = {}
-    for matchers in keep.selectors:
+    for matchers in keep.selectors if keep.retention else ():
         for column in window.select(matchers):
             if column.labels in found:
                 continue

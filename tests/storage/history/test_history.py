@@ -84,6 +84,30 @@ def test_what_is_older_than_the_retention_is_deleted_a_day_at_a_time_and_its_ser
     assert keeper.history.size()[1] == 1
 
 
+def test_what_was_kept_is_forgotten_when_nothing_is_kept_any_more(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path)
+    for at in minutes(30):
+        keeper.write(at, {"a": 1.0})
+        keeper.save(at)
+    keeper.restart()
+    keeper.history.keep = Keep((ALL,), 0)
+    began = START + 3 * DAY
+    for at in minutes(50, began):
+        keeper.write(at, {"a": 2.0})
+        keeper.save(at)
+    assert len(keeper.read()["a"]) == 30, "within the hour a slip of the pen can be taken back"
+    for at in minutes(80, began + 50 * MINUTE):
+        keeper.write(at, {"a": 2.0})
+        keeper.save(at)
+    assert keeper.read() == {}
+    assert keeper.history.size()[1:] == (0, 0)
+    keeper.history.keep = Keep((ALL,))
+    last = began + 130 * MINUTE
+    keeper.write(last, {"a": 3.0})
+    keeper.save(last)
+    assert keeper.read()["a"] == bits([last], [3.0])
+
+
 def test_a_clock_that_is_a_year_ahead_at_the_start_costs_nothing_if_it_is_set_within_the_hour(tmp_path: Path) -> None:
     keeper = Keeper(tmp_path)
     for at in minutes(120):
@@ -233,6 +257,17 @@ def test_a_series_that_comes_back_when_all_that_was_known_of_it_is_deleted_is_ke
         keeper.write(at, {"a": 2.0})
         keeper.save(at)
     assert [at for at, _ in keeper.read(after=back - 1)["a"]] == list(minutes(90, back))
+
+
+def test_an_hour_of_more_series_than_are_opened_at_once_is_folded_whole(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path)
+    names = [str(number) for number in range(1_100)]
+    for at in minutes(4, START + 28 * MINUTE):
+        keeper.write(at, {name: float(name) for name in names})
+        keeper.save(at)
+    found = keeper.read()
+    assert found == {name: bits(minutes(4, START + 28 * MINUTE), [float(name)] * 4) for name in names}
+    assert keeper.history.size()[1:] == (1_100, 1_100)
 
 
 def test_two_writers_of_a_series_are_one_series(tmp_path: Path) -> None:
