@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -18,6 +18,7 @@ from monitor.model.instant import Duration, Instant, slot_at_or_before, to_secon
 log = logging.getLogger(__name__)
 
 SCRAPE, EVALUATE, NOTIFY, SAVE, HEARTBEAT = "scrape", "evaluate", "notify", "save", "heartbeat"
+_EPOCH = datetime.fromtimestamp(0, UTC)
 PARTS = (SCRAPE, EVALUATE, NOTIFY, SAVE, HEARTBEAT)
 
 
@@ -107,6 +108,18 @@ class Schedule:
             with self._changed:
                 self._at_work -= 1
                 self._changed.notify_all()
+
+
+def newest_time(expression: str, zone: str, after: Instant, until: Instant) -> Instant | None:
+    """Return the newest time of a cron expression in `(after, until]`."""
+    trigger = CronTrigger.from_crontab(expression, timezone=ZoneInfo(zone))
+    end, newest = _date(until), None
+    # It finds a time at or after what it is given, of whole seconds.
+    found = trigger.get_next_fire_time(None, _date(after) + timedelta(milliseconds=1))
+    while found is not None and found <= end:
+        newest = found
+        found = trigger.get_next_fire_time(found, found + timedelta(seconds=1))
+    return None if newest is None else (newest - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _date(at: Instant) -> datetime:

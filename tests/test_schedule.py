@@ -4,9 +4,11 @@ import threading
 from dataclasses import dataclass, field
 from typing import Self
 
+import pytest
+
 from monitor.clock import SystemClock
-from monitor.model.instant import HOUR, Instant
-from monitor.schedule import EVALUATE, NOTIFY, SCRAPE, Schedule
+from monitor.model.instant import DAY, HOUR, MINUTE, SECOND, Instant
+from monitor.schedule import EVALUATE, NOTIFY, SCRAPE, Schedule, newest_time
 from tests.waiting import until
 
 INTERVAL = 100
@@ -140,3 +142,26 @@ def test_a_schedule_stops_while_a_tick_plans_another() -> None:
         stopper.join(5)
         assert not stopper.is_alive()
     assert stopping.is_set(), "nothing begins after the stop"
+
+
+# Monday, 2026-11-02, 08:00 UTC, which is 09:00 in Berlin.
+NINE: Instant = 1_793_606_400_000
+
+
+@pytest.mark.parametrize(
+    ("expression", "zone", "after", "until_", "expected"),
+    [
+        ("0 9 * * mon", "Europe/Berlin", NINE - HOUR, NINE + HOUR, NINE),
+        ("0 9 * * mon", "Europe/Berlin", NINE - HOUR, NINE, NINE),
+        ("0 9 * * mon", "Europe/Berlin", NINE, NINE + DAY, None),
+        ("0 9 * * mon", "Europe/Berlin", NINE + 1, NINE + DAY, None),
+        ("0 9 * * mon", "Europe/Berlin", NINE - 1, NINE, NINE),
+        ("0 9 * * mon", "UTC", NINE - HOUR, NINE, None),
+        ("* * * * *", "UTC", NINE - DAY, NINE + 30 * SECOND, NINE),
+        ("*/5 * * * *", "UTC", NINE + MINUTE, NINE + 14 * MINUTE, NINE + 10 * MINUTE),
+    ],
+)
+def test_the_newest_time_of_cron_that_has_gone_is_found(
+    expression: str, zone: str, after: Instant, until_: Instant, expected: Instant | None
+) -> None:
+    assert newest_time(expression, zone, after, until_) == expected
