@@ -1,6 +1,6 @@
 """Who may ask the HTTP side: from the configuration to what judges each request, anew at a reload."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from monitor.config.config import Config
@@ -10,13 +10,12 @@ from monitor.notify.secret import Secret
 from monitor.web.access import Access, own_token
 from monitor.web.application import Guarding
 from monitor.web.origin import Guard, Refusal, is_loopback
+from monitor.web.received import PATH as ALERTMANAGER
 from monitor.web.slack_actions import PATH as SLACK_ACTIONS
 
 if TYPE_CHECKING:
     from monitor.web.tls import TlsFiles
 
-# Slack signs what it posts, and has no password.
-_ELSEWHERE = frozenset((SLACK_ACTIONS,))
 
 
 class Entrance:
@@ -31,17 +30,19 @@ class Entrance:
         """Judge by this configuration from now on."""
         web = config.web
         self._guard = Guard.of(web.listen.host, web.external_url, web.allowed_hosts)
-        self._access = access_of(config.web_file, self.token)
+        # Slack signs what it posts, and has no password; an Alertmanager may have one of its own.
+        elsewhere = {SLACK_ACTIONS, *((ALERTMANAGER,) if config.alerting.webhook.shown is not None else ())}
+        self._access = access_of(config.web_file, self.token, elsewhere)
 
     def guarding(self, refused: Callable[[Refusal], None]) -> Guarding:
         return Guarding(lambda: self._guard, refused, lambda: self._access)
 
 
-def access_of(web: WebFile, own: str) -> Access:
-    """Return who may come in; `own` is what the daemon's children show."""
+def access_of(web: WebFile, own: str, elsewhere: Iterable[str] = ()) -> Access:
+    """Return who may come in; `own` is what the daemon's children show, `elsewhere` the paths that judge themselves."""
     file = web.bearer_token_file
     token = _shown(Secret(file=file)) if file is not None else None
-    return Access(web.basic_auth_users, token, own, _ELSEWHERE)
+    return Access(web.basic_auth_users, token, own, frozenset(elsewhere))
 
 
 def tls_of(web: WebFile) -> "TlsFiles | None":

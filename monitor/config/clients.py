@@ -52,14 +52,19 @@ class TLSConfig(Section):
             yield missing, f"a client certificate needs cert_file and key_file: {missing} is not set"
 
 
-class HttpClientConfig(Section):
-    """How a server is asked: the keys that a scrape and a discovery over HTTP share."""
+class CredentialsConfig(Section):
+    """What a server is shown of who asks or posts, and whom TLS trusts."""
 
     authorization: Authorization | None = None
     basic_auth: BasicAuth | None = None
     tls_config: TLSConfig = TLSConfig()
-    follow_redirects: Boolean = True
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.authorization and self.basic_auth:
             yield "basic_auth", "at most one of basic_auth and authorization can be set"
+
+
+class HttpClientConfig(CredentialsConfig):
+    """How a server is asked: the keys that a scrape and a discovery over HTTP share."""
+
+    follow_redirects: Boolean = True

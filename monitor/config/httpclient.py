@@ -1,29 +1,19 @@
 """How somebody else's HTTP server is spoken to: `http_config`, in Alertmanager's words."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from monitor.config import not_yet
-from monitor.config.scraping import Authorization, BasicAuth, TLSConfig
+from monitor.config.clients import CredentialsConfig, TLSConfig
 from monitor.config.secret import held
 from monitor.model.instant import Duration
 from monitor.notify import http
-from monitor.yamldoc.section import Section
 
 
-class HttpConfig(Section):
-    """What a server is shown of who asks or posts, and whom TLS trusts."""
+class HttpConfig(CredentialsConfig):
+    """How somebody is posted to: no redirect is followed."""
 
     not_yet: ClassVar[dict[str, str]] = not_yet.HTTP_CONFIG
-
-    authorization: Authorization | None = None
-    basic_auth: BasicAuth | None = None
-    tls_config: TLSConfig = TLSConfig()
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        if self.authorization and self.basic_auth:
-            yield "basic_auth", "at most one of basic_auth and authorization can be set"
 
     def options(self, timeout: Duration) -> http.HttpOptions:
         """Return it as a sender takes it; `timeout` is for a whole exchange, in milliseconds."""

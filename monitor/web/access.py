@@ -63,8 +63,8 @@ class Access:
     Judges the Authorization header; without users and token anybody may come in.
 
     `users` are names and the bcrypt hashes of their passwords; `token` returns the one that programs show, and raises
-    LookupError while there is none to be had. `own` lets the daemon's children in. `elsewhere` are the paths whose
-    requests are judged by whoever answers them.
+    LookupError while there is none to be had. `own` lets the daemon's children in. `elsewhere` are the paths that
+    judge for themselves, with all below them.
     """
 
     users: Mapping[str, bytes] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Access:
 
     def lets_in(self, path: str, authorization: str | None) -> bool:
         """Say whether a request for `path` with this header is answered."""
-        if self.is_open or path in OPEN or path in self.elsewhere:
+        if self.is_open or path in OPEN or any(path == one or path.startswith(f"{one}/") for one in self.elsewhere):
             return True
         if not authorization or len(authorization) > _LONGEST_HEADER:
             return False

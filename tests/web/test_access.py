@@ -77,6 +77,8 @@ def nothing() -> str:
             Access(USERS), "/-/healthy/../reload", None, False, id="not by a path that begins as one of those"
         ),
         pytest.param(Access(USERS, elsewhere=frozenset(("/s",))), "/s", None, True, id="who is judged elsewhere"),
+        pytest.param(Access(USERS, elsewhere=frozenset(("/s",))), "/s/x", None, True, id="and below it"),
+        pytest.param(Access(USERS, elsewhere=frozenset(("/s",))), "/sx", None, False, id="not what begins like it"),
     ],
 )
 def test_who_is_let_in(access: Access, path: str, header: str | None, *, let_in: bool) -> None:
