@@ -38,7 +38,7 @@ class Liaison:
     """
     Everything is done by `workers`, and nobody waits for it. `touched` hears of an incident that owes something.
 
-    Asked and told is only where the configuration says (`api_url`), or where whoever posts has shown who it is.
+    It is asked and told where the configuration says (`alertmanager_url`), or where whoever posts has shown who it is.
     """
 
     def __init__(self, inbox: Inbox, incidents: Incidents, silences: Silences, workers: Workers, clock: Clock) -> None:
@@ -131,7 +131,7 @@ class Liaison:
     def _theirs(self, external_url: str) -> TheirAlertmanager | None:
         config = self._config
         # Where it says that it is reached is believed of those alone that have shown who they are.
-        url = config.api_url or (external_url if config.shown is not None else "")
+        url = config.alertmanager_url or (external_url if config.shown is not None else "")
         return TheirAlertmanager(url, config.http_config.options(config.timeout)) if url else None
 
     def _guarded(self, job: Callable[[], None]) -> None:

@@ -20,15 +20,15 @@ class ReceivedConfig(Section):
     """
     What Alertmanagers post to `/alertmanager`: what they must show, and which receiver is told when they name none.
 
-    What nobody has spoken of for `resolve_after` counts as over. `api_url` is where Alertmanager is asked in turn, as
-    `http_config` says; "" is where it says itself that it is reached. Durations are milliseconds.
+    What nobody has spoken of for `resolve_after` counts as over. `alertmanager_url` is where Alertmanager is asked in
+    turn, as `http_config` says; "" is where it says itself that it is reached. Durations are milliseconds.
     """
 
     receiver: Text = ""
     authorization: Authorization | None = None
     basic_auth: BasicAuth | None = None
     resolve_after: PositiveDuration = 12 * HOUR
-    api_url: Annotated[str, PlainValidator(url)] = ""
+    alertmanager_url: Annotated[str, PlainValidator(url)] = ""
     http_config: HttpConfig = HttpConfig()
     timeout: PositiveDuration = 10 * SECOND
 

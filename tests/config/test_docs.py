@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from monitor.config import flags
+from monitor.config.alerting import AlertingConfig, AlertmanagerConfig, ReceivedConfig
+from monitor.config.availability import HaConfig
 from monitor.config.discovering import (
     AttachMetadataConfig,
     DnsSDConfig,
@@ -78,6 +80,10 @@ SECTIONS: dict[str, type[Section]] = {
     "remote_write": RemoteWriteConfig,
     "queue_config": QueueConfig,
     "web": WebConfig,
+    "alerting": AlertingConfig,
+    "alertmanagers": AlertmanagerConfig,
+    "webhook": ReceivedConfig,
+    "ha": HaConfig,
 }
 
 
