@@ -52,7 +52,7 @@ def _drawn(path: Path, options: argparse.Namespace, bundle: Bundle) -> bool:
     source = Source(options.url.rstrip("/"))
     variables = Variables.of(dashboard, source, period, _given(options.var))
     asking = Asking(source, period, options.scrape_interval)
-    page = sheet(dashboard, asking, variables, Look(options.width, options.sections, options.theme, options.data))
+    page = sheet(dashboard, asking, variables, Look(options.width, options.panels, options.theme, options.data))
     picture = options.out / f"{options.name or path.stem}{options.suffix}.png"
     overflows = draw(page, bundle, picture)
     sys.stdout.write(f"{picture}\n")
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--var", type=_pair, action="append", default=[], metavar="NAME=VALUE", help="a variable; may be repeated")
     add("--scrape-interval", type=_duration, default="15s", metavar="15s", help="of the data source; %(default)s")
     add("--width", type=int, default=1280, help="of the page, in CSS pixels: 375 is a telephone; %(default)s")
-    add("--sections", type=int, default=1_000, metavar="N", help="draw so many of its rows of panels; all")
+    add("--panels", type=int, metavar="N", help="draw only so many of its panels; all")
     add("--theme", choices=("dark", "light"), default="dark", help="%(default)s")
     add("--data", default="", metavar="TEXT", help="where the data comes from, for the line below the picture")
     return parser

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from dashboards.preview.layout import NARROW
 from dashboards.preview.sheet import Sheet
 from dashboards.preview.source import Period
 from docs.pictures.browser import Finish, laid_out, picture
@@ -28,22 +29,23 @@ _BUNDLE = (
     "--define:global=window",
     "--log-level=error",
 )
-# Above the panels, CSS pixels.
-_HEAD = 66
 _STYLE = """
 html, body { margin: 0; height: auto; overflow: visible; }
 main { position: relative; box-sizing: border-box; }
-header { height: %(head)dpx; padding: 12px 16px 0; box-sizing: border-box; }
+header { padding: 12px 16px; }
 .title { font-size: 18px; line-height: 24px; font-weight: 500; }
 .chosen, footer { font-size: 12px; line-height: 18px; color: gray; overflow-wrap: anywhere; }
 footer { padding: 8px 16px; }
 #sheet { position: relative; }
 .section { font-size: 16px; line-height: 30px; font-weight: 500; }
-.notice { height: 100%%; display: grid; place-items: center; text-align: center; color: gray; }
+.notice { height: 100%; display: grid; place-items: center; text-align: center; color: gray; }
 .text { overflow: auto; }
 """
-# The patience is virtual: Chromium lets it pass as soon as nothing is left to do.
-FINISH = Finish(scale=1.0, patience=10_000)
+# Virtual: Chromium lets it pass as soon as nothing is left to do.
+_PATIENCE_MILLISECONDS = 10_000
+FINISH = Finish(scale=1.0, patience=_PATIENCE_MILLISECONDS)
+# What is as wide as a telephone is as sharp as one.
+FINE = Finish(scale=2.0, patience=_PATIENCE_MILLISECONDS)
 _OVERFLOWS = re.compile(r'data-overflows="([^"]*)"')
 _FAILURE = re.compile(r'data-failure="([^"]*)"')
 
@@ -97,7 +99,7 @@ class Bundle:
 
 def draw(sheet: Sheet, bundle: Bundle, path: Path) -> list[Overflow]:
     """Write the picture of a sheet to `path`; return what does not fit. Raises DrawingError, BrowserError."""
-    drawn = picture(page(sheet, bundle), sheet.look.width, path, FINISH)
+    drawn = picture(page(sheet, bundle), sheet.look.width, path, FINE if sheet.look.width < NARROW else FINISH)
     failed, found = _FAILURE.search(drawn), _OVERFLOWS.search(drawn)
     if failed is not None or found is None:
         raise DrawingError(f"{sheet.title}: {html.unescape(failed[1]) if failed else 'the page was not drawn in time'}")
@@ -110,10 +112,9 @@ def page(sheet: Sheet, bundle: Bundle) -> str:
     folder, title = bundle.folder.as_uri(), html.escape(sheet.title)
     chosen = " · ".join((_span(sheet.period), *sheet.chosen))
     note = " · ".join(filter(None, (bundle.label, sheet.look.data)))
-    style = _STYLE % {"head": _HEAD}
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<link rel="stylesheet" href="{folder}/main.css"><style>{style}</style></head>\n<body>'
+        f'<link rel="stylesheet" href="{folder}/main.css"><style>{_STYLE}</style></head>\n<body>'
         f'<main><header><div class="title">{title}</div><div class="chosen">{html.escape(chosen)}</div></header>'
         f'<div id="sheet" style="height: {sheet.height}px"></div><footer>{html.escape(note)}</footer></main>'
         f'<script>window.SHEET = {sheet.as_json()}</script><script src="{folder}/main.js"></script></body></html>\n'

@@ -19,8 +19,8 @@ _DATA = "data: a recorded overload of vLLM 0.32.0 (vllm-0) beside simulated serv
 # The incident where it is what the page is about; what is slower is shown for as long as there is something.
 _RANGES = {"vllm-capacity": "3h", "vllm-slo": "3h", "vllm-fleet": "30m"}
 _USUALLY = "12m"
-# The top of the overview as somebody sees it who was woken up: pixels, sections.
-_PHONE = ("--width", "375", "--sections", "1", "--suffix=-phone")
+# The top of the overview as somebody sees it who was woken up.
+_PHONE = ("--width", "375", "--panels", "6", "--suffix=-phone")
 
 
 def main() -> int:

@@ -33,15 +33,6 @@ def opened(panels: Sequence[Panel]) -> Iterator[Panel]:
             pushed += max(one["gridPos"]["y"] + one["gridPos"]["h"] for one in inner) - panel["gridPos"]["y"] - 1
 
 
-def sections(panels: Sequence[Panel], most: int) -> Iterator[Panel]:
-    """Yield the panels of the first `most` sections; what stands before the first row is one."""
-    begun = 0
-    for panel in panels:
-        begun += panel["type"] == "row" or not begun
-        if begun <= most:
-            yield panel
-
-
 def placed(panels: Sequence[Panel], width: int) -> list[Place]:
     """Return where the panels stand on a page that is so many pixels wide."""
     inner = width - 2 * EDGE

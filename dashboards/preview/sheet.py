@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dashboards.preview.asking import Answer, Asking
-from dashboards.preview.layout import Place, bottom, opened, placed, sections
+from dashboards.preview.layout import Place, bottom, opened, placed
 from dashboards.preview.source import Period
 from dashboards.preview.variables import Variables
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How wide a page is (CSS pixels), how many sections it has, its colours, and where it says the data is from."""
+    """How wide a page is (CSS pixels), how many panels it has, its colours, and where it says the data is from."""
 
     width: int = 1280
-    sections: int = 1_000
+    panels: int | None = None
     theme: str = "dark"
     data: str = ""
 
@@ -52,7 +52,7 @@ class Sheet:
 
 def sheet(dashboard: Mapping[str, Any], asking: Asking, variables: Variables, look: Look) -> Sheet:
     """Ask all that a dashboard asks. A query without an answer is told on its panel."""
-    places = placed(list(sections(list(opened(dashboard["panels"])), look.sections)), look.width)
+    places = placed(list(opened(dashboard["panels"]))[: look.panels], look.width)
     page = Sheet(str(dashboard["title"]), look, asking.period, tuple(variables.said()), bottom(places))
     for place in places:
         answers, error = asking.panel(place.panel, variables, place.width)

@@ -91,6 +91,8 @@ def test_a_sheet_says_which_panels_have_no_answer_and_which_nothing_to_show() ->
     with answering(query_range=nothing) as server:
         asking = Asking(Source(server.url), PERIOD, 15 * SECOND)
         page = sheet({"title": "all", "panels": panels}, asking, Variables({}), Look())
+        first = sheet({"title": "one", "panels": panels}, asking, Variables({}), Look(panels=1))
+    assert (len(first.boxes), first.failed) == (1, [])
     assert page.empty == ["of $length"]
     assert page.failed == [
         "of $length: B: nobody knows query",

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import pytest
-
-from dashboards.preview.layout import bottom, opened, placed, sections
+from dashboards.preview.layout import bottom, opened, placed
 
 
 def panel(title: str, x: int, y: int, w: int, h: int, **more: Any) -> dict[str, Any]:
@@ -37,13 +35,3 @@ def test_a_closed_row_is_opened_and_pushes_down_what_follows() -> None:
     closed = [row("first", 0, panel("hidden", 0, 1, 24, 6)), row("second", 1), panel("last", 0, 2, 24, 3)]
     shown = [(one["title"], one["gridPos"]["y"]) for one in opened(closed)]
     assert shown == [("first", 0), ("hidden", 1), ("second", 7), ("last", 8)]
-
-
-@pytest.mark.parametrize(("most", "titles"), [(1, ["left", "right"]), (2, ["left", "right", "more", "wide"])])
-def test_the_first_sections_are_a_page_of_their_own(most: int, titles: list[str]) -> None:
-    assert [one["title"] for one in sections(GRID, most)] == titles
-
-
-def test_a_dashboard_that_begins_with_a_row_has_no_section_before_it() -> None:
-    rows = [row("one", 0), panel("a", 0, 1, 24, 4), row("two", 5), panel("b", 0, 6, 24, 4)]
-    assert [one["title"] for one in sections(rows, 1)] == ["one", "a"]
