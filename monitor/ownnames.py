@@ -6,6 +6,7 @@ from functools import cache
 from prometheus_client import CollectorRegistry
 
 from monitor.buttonmetrics import ButtonMetrics
+from monitor.forwardmetrics import ForwardMetrics
 from monitor.metrics import Metrics
 from monitor.probe.series import HELP
 from monitor.remotemetrics import RemoteWriteMetrics
@@ -24,6 +25,7 @@ def own_names() -> frozenset[str]:
 def _counted() -> Iterator[str]:
     registry = CollectorRegistry()
     Metrics(registry, "")
+    ForwardMetrics(registry)
     RemoteWriteMetrics(registry)
     UpstreamMetrics(registry, ())
     ButtonMetrics(registry, (), lambda: (0.0, 0.0))

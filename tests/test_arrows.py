@@ -69,7 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "entrance": {"config", "dispatch", "notify", "web"},
     "ownseries": {"model", "probe", "embedded"},
     "upstreaming": MIDDLE | {"config", "expressions", "jobs", "metrics", "ownnames", "remote", "rules", "upstream"},
-    "ownnames": {"metrics", "upstreammetrics", "remotemetrics", "buttonmetrics", "probe", "sight"},
+    "ownnames": {"forwardmetrics", "metrics", "upstreammetrics", "remotemetrics", "buttonmetrics", "probe", "sight"},
     "watching": MIDDLE | {"rules", "sight"},
     "pipeline": MIDDLE | {"rules", "dispatch", "notify", "metrics", "watching", "starts", "pool"},
     "dispatching": MIDDLE | {"config", "dispatch"},

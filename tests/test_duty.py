@@ -1,0 +1,95 @@
+"""Who is on duty, in one process: two daemons over one folder, and one alone."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import requests
+
+from monitor.app import StartError
+from monitor.clock import SystemClock
+from monitor.config.config import Config
+from monitor.config.read import load
+from monitor.duty import Duty, telling_nobody
+from tests.waiting import until
+
+CONFIG = """\
+rule_files: []
+storage: {path: data}
+ha: {lease: 1s}
+web: {listen: 127.0.0.1:0}
+heartbeat: {url: "http://127.0.0.1:1/"}
+receivers: [{name: oncall, webhook_configs: [{url: "http://127.0.0.1:1/"}]}]
+alerting: {alertmanagers: [{static_configs: [{targets: ["127.0.0.1:1"]}]}]}
+slack: {signing_secret: abc}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    return load(tmp_path / "monitor.yaml")
+
+
+@contextmanager
+def on_duty(config: Config, lost: threading.Event | None = None) -> Iterator[tuple[Duty, str]]:
+    duty = Duty(lambda: config, SystemClock(), lost=(lost or threading.Event()).set)
+    port = duty.start()
+    try:
+        yield duty, f"http://127.0.0.1:{port}"
+    finally:
+        duty.stop()
+
+
+def role(url: str) -> str:
+    try:
+        return str(requests.get(f"{url}/-/ready", timeout=5).json()["role"])
+    except requests.RequestException:
+        return ""
+
+
+def test_who_ends_is_relieved_at_once_and_the_port_stays(config: Config) -> None:
+    with on_duty(config) as (first, one), on_duty(config) as (_, other):
+        assert (role(one), role(other)) == ("active", "standby")
+        message = {"version": "4", "groupKey": "k", "alerts": [{"status": "firing", "labels": {"alertname": "A"}}]}
+        assert requests.post(f"{other}/alertmanager", json=message, timeout=5).status_code == 503
+        assert requests.get(f"{other}/-/active", timeout=5).status_code == 503
+        first.stop()
+        until(lambda: role(other) == "active", within=10)
+        assert requests.post(f"{other}/alertmanager", json=message, timeout=5).status_code == 200
+        assert requests.get(f"{other}/-/active", timeout=5).status_code == 200
+
+
+def test_a_third_one_stands_by_as_well_and_only_one_goes_on_duty(config: Config) -> None:
+    with on_duty(config) as (first, _), on_duty(config) as (_, one), on_duty(config) as (_, other):
+        first.stop()
+        until(lambda: sorted((role(one), role(other))) == ["active", "standby"], within=10)
+
+
+def test_one_that_finds_itself_replaced_is_told_so(config: Config) -> None:
+    lost = threading.Event()
+    with on_duty(config, lost):
+        # What another one does that thinks this one dead.
+        (config.storage.path / "active-2").write_text("")
+        assert lost.wait(10)
+
+
+def test_a_daemon_alone_answers_as_ever(config: Config) -> None:
+    with on_duty(replace(config, ha=None)) as (_, url):
+        assert until(lambda: requests.get(f"{url}/-/ready", timeout=5).text, within=5).startswith("vllm-monitor")
+        assert requests.get(f"{url}/-/active", timeout=5).text == "vllm-monitor is active.\n"
+        with pytest.raises(StartError, match="in use"):
+            Duty(lambda: config, SystemClock()).start()
+
+
+def test_whoever_stands_by_tells_nobody(config: Config, tmp_path: Path) -> None:
+    quiet = telling_nobody(config, tmp_path)
+    assert [receiver.model_dump(exclude={"name"}, exclude_defaults=True) for receiver in quiet.receivers] == [{}]
+    assert (quiet.heartbeat, quiet.report, quiet.slack.has_buttons) == (None, None, False)
+    assert (quiet.alerting.alertmanagers, quiet.remote_write) == ((), ())
+    # All the rest is the same.
+    changed = {"storage", "receivers", "heartbeat", "slack", "alerting"}
+    assert {name for name in Config.__slots__ if getattr(quiet, name) != getattr(config, name)} == changed
