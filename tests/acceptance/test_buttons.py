@@ -117,6 +117,10 @@ def test_one_acknowledges_and_everybody_sees_who(tmp_path: Path, slack: SlackStu
         resolve(running)
         until(lambda: shows(slack), within=15)
         assert 'vllm_monitor_clicks_total{outcome="acked"} 1.0' in running.get("/metrics")
+        (line,) = running.data("/api/v1/incidents?start=2025-01-01T00:00:00Z")
+        assert (line["labels"]["alertname"], line["ackedBy"]) == ("KVCacheFull", "u0alice001")
+        assert (line["startsAt"], line["endsAt"]) == ("2025-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z")
+        assert line["endsAt"] < line["toldAt"] <= line["ackedAt"]
     assert sockets.late() == []
     assert_invariants(slack)
 
