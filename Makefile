@@ -70,7 +70,7 @@ dashboards-preview: $(READY)     ## docs/images/dashboard-*.png: what the dashbo
 	$(BIN)/python -m dashboards.preview.gallery
 
 deploy-check: $(READY) $(TOOLS)/.ready  ## everything in deploy/, by the validators of those it is meant for
-	CI=true VLLM_MONITOR_INSTALL=true $(BIN)/pytest --quiet tests/deploy tests/test_supervisor.py
+	CI=true VLLM_MONITOR_INSTALL=true $(BIN)/pytest --quiet tests/deploy tests/deploy/stack.py tests/test_supervisor.py
 
 image-check:            ## builds the image with buildah on a base from debootstrap, and runs it; takes root and Debian
 	.ci/image-check
