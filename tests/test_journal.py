@@ -71,7 +71,7 @@ def test_it_outlives_the_incident_and_not_the_history(journal: Journal) -> None:
     journal.keep_incidents([], [old.key])
     assert len(lines(journal)) == 1
     later = NOW + journal.retention + DAY
-    journal.keep_incidents([told(None, later, replace(down(), starts_at=later))], ())
+    journal.keep_incidents([told(None, later, down())], ())
     assert [line[0] for line in lines(journal)] == ["VLLMTargetDown"]
 
 

@@ -265,7 +265,7 @@ def _write_handled(run: sqlite3.Connection, changes: Changes) -> None:
     )
     if changes.handled_since:
         # Some at a time: a clock that is a year ahead must not cost everything.
-        query = "SELECT integration, incident, episode, labels FROM handled WHERE starts_at < ? LIMIT ?"
+        query = "SELECT integration, incident, episode, labels FROM handled WHERE told_at < ? LIMIT ?"
         run.executemany(
             "DELETE FROM handled WHERE integration = ? AND incident = ? AND episode = ? AND labels = ?",
             run.execute(query, (changes.handled_since, _FORGOTTEN_AT_ONCE)).fetchall(),

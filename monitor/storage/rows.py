@@ -129,7 +129,7 @@ class Changes:
 
     `silences` are pairs of an id and a body, `forgotten` ids of silences; `closed` are integrations and group keys of
     incidents that are forgotten; `dead` wait no longer, `raised` are ids of dead ones that wait again. Of what was
-    `handled` some is forgotten that began before `handled_since`.
+    `handled` some is forgotten that was told before `handled_since`.
     """
 
     alerts: tuple[AlertRow, ...] = ()
