@@ -83,6 +83,10 @@ def test_the_user_and_its_folders_are_made_from_their_files(tmp_path: Path) -> N
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
     (tmp_path / "etc" / "group").write_text("root:x:0:\n")
+    (tmp_path / "etc" / "vllm-monitor").mkdir()
+    files = [tmp_path / "etc" / "vllm-monitor" / name for name in ("monitor.yaml", "slack-webhook", "environment")]
+    for file in files:
+        file.touch(0o600)
     made(tmp_path, "systemd-sysusers", str(FOLDER / "vllm-monitor.sysusers.conf"))
     made(tmp_path, "systemd-tmpfiles", "--create", str(FOLDER / "vllm-monitor.tmpfiles.conf"))
     (line,) = [
@@ -92,3 +96,7 @@ def test_the_user_and_its_folders_are_made_from_their_files(tmp_path: Path) -> N
     assert (state.st_mode & 0o777, str(state.st_uid)) == (0o750, line.split(":")[2])
     config = (tmp_path / "etc" / "vllm-monitor").stat()
     assert (config.st_mode & 0o777, config.st_uid) == (0o750, 0)
+    # The daemon reads its configuration and the webhook; the variables systemd reads for it, as root.
+    ours = (0o640, state.st_gid)
+    found = [(file.stat().st_mode & 0o777, file.stat().st_gid) for file in files]
+    assert found == [ours, ours, (0o600, 0)]
