@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo generated test lint format bench conformance crash soak incidents pictures deploy-check image-check dashboards-check dashboards-preview clean
+.PHONY: demo generated test lint format bench conformance sameness crash soak incidents pictures deploy-check image-check dashboards-check dashboards-preview clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +46,9 @@ bench: $(READY)
 conformance: $(READY)   ## PromQL and rules against Prometheus' cases, and random ones beside the real programs
 	VLLM_MONITOR_EXPRESSIONS=3000 VLLM_MONITOR_RULES=500 $(BIN)/pytest --quiet -s \
 		tests/conformance tests/differential tests/compliance tests/rules/test_alert_life.py
+
+sameness: $(READY)      ## the same rules over the same series in every engine there is, and in real time; takes half an hour
+	$(BIN)/python -m tests.sameness
 
 crash: $(READY)         ## kills the daemon a thousand times: nothing lost, nothing told twice
 	$(BIN)/python -m tests.crash

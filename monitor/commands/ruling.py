@@ -13,7 +13,7 @@ rules_cli = typer.Typer(
 
 
 @rules_cli.command("build")
-def rules_build(
+def rules_build(  # noqa: PLR0913 - typer reads options off the signature
     *,
     values: Annotated[Path | None, typer.Option(help="A file of values; what it leaves out is as it ships.")] = None,
     set_: Annotated[
@@ -23,16 +23,23 @@ def rules_build(
     out: Annotated[Path | None, typer.Option(help="Folder that the files are written to.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not current.")] = False,
     everything: Annotated[bool, typer.Option("--everything", help="With the alerts that are switched off.")] = False,
+    only_records: Annotated[
+        bool,
+        typer.Option("--records", help="Without the alerts: for a Prometheus that is asked for them. Needs --out."),
+    ] = False,
     prometheus_rule: Annotated[
         Path | None, typer.Option(help="Write them to this file instead, as objects of the Prometheus Operator.")
     ] = None,
 ) -> None:
     """Write the rule files, with the thresholds of a file of values."""
-    from monitor.commands.rules import built, drift, put, put_objects
+    from monitor.commands.rules import built, drift, put, put_objects, records
     from monitor.yamldoc.mistake import DocumentError
 
+    if only_records and out is None and prometheus_rule is None:
+        raise typer.BadParameter("--records needs --out: the rules that ship have alerts")
     try:
         files = built(values, set_ or (), everything=everything)
+        files = records(files) if only_records else files
         if prometheus_rule is not None:
             typer.echo(put_objects(files, prometheus_rule))
             return

@@ -12,6 +12,8 @@ from monitor.rulebook.build import build, differences, write
 from monitor.rulebook.kinds import SEVERITIES
 from monitor.rulebook.read import shipped_groups
 from monitor.rulebook.values import defaults, read_values
+from monitor.rules.rulefmt import read_rules
+from monitor.rules.spec import RecordingRule
 from monitor.yamldoc.mistake import DocumentError
 
 
@@ -118,6 +120,19 @@ def test_all_mistakes_of_a_file_are_told_at_once_with_their_places(tmp_path: Pat
         f'values.yaml:4:39: alerts.VLLMTargetDown.severity: "page" is not a severity (write {", ".join(SEVERITIES)})',
         'values.yaml:4:50: alerts.VLLMTargetDown.for: "soon" is not a duration (write 30s, 5m, 1h30m)',
         'values.yaml:4:65: alerts.VLLMTargetDown.enabled: "maybe" is not a boolean (write true or false)',
+    ]
+
+
+def test_the_records_alone_are_written_for_a_prometheus_that_is_asked_for_alerts(tmp_path: Path) -> None:
+    def command(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, ["rules", "build", "--records", *arguments])
+
+    assert command().exit_code == 2
+    assert command("--out", str(tmp_path)).exit_code == 0
+    written = read_rules(sorted(tmp_path.glob("*.rules.yaml")), check_expr, check_template)
+    shipped = shipped_groups(None, check_expr, check_template)
+    assert [(rule.name, rule.expr) for group in written for rule in group.rules] == [
+        (rule.name, rule.expr) for group in shipped for rule in group.rules if isinstance(rule, RecordingRule)
     ]
 
 
