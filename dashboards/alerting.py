@@ -72,7 +72,7 @@ def _table() -> Panel:
     )
     by = ("alertname", "severity", "instance", "model_name", "engine")
     query = f"count by ({', '.join(by)}) ({alerts('firing')})"
-    return rows(about, by, Column("Alerts", query), link=("instance", ONE_ALERT))
+    return rows(about, by, Column("Alert", query, label="alertname"), link=("instance", ONE_ALERT))
 
 
 def _over_time() -> Panel:
@@ -171,7 +171,7 @@ def _told() -> list[Panel]:
             words={0: ("none", "green")},
         ),
         number(
-            About("Alerts the monitor holds", "That fire, muted ones among them.", "short"),
+            About("Alerts held", "That fire, muted ones among them.", "short"),
             Query(f"sum({held})", "firing"),
         ),
         number(

@@ -80,10 +80,10 @@ def _servers() -> Panel:
         Column("Waiting", f"sum {by} ({engines('vllm_engine:requests_waiting')})", steps=WAITING),
         Column("KV cache", f"max {by} ({engines('vllm_engine:kv_cache_usage:p90_1m')})", "percentunit", steps=KV_FULL),
         Column("Generated", f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "suffix: tok/s"),
-        Column("First token p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
+        Column("TTFT p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
         Column("Fit at once", f"min {by} ({ranks('vllm_engine:max_concurrency')})", "short"),
-        Column("Longest request", f"max {by} ({servers('vllm_engine:max_model_len')})", "short"),
-        Column("Started", f"max {by} ({servers('process_start_time_seconds')}) * 1000", "dateTimeFromNow"),
+        Column("Max length", f"max {by} ({servers('vllm_engine:max_model_len')})", "short"),
+        Column("Started", f"max {by} ({servers('process_start_time_seconds')}) * 1000", "dateTimeFromNow", width=115),
         link=("instance", ONE_SERVER),
     )
 

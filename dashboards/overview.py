@@ -27,7 +27,7 @@ def overview() -> Page:
             " ": [alert_lanes()],
             "  ": _load(),
             "   ": _quality(),
-            "    ": [_models()],
+            "Models": [_models()],
         },
     )
 
@@ -156,8 +156,8 @@ def _models() -> Panel:
         Column("KV cache", f"max {by} ({engines('vllm_engine:kv_cache_usage:p90_1m')})", "percentunit", steps=KV_FULL),
         Column("Answers", f"sum {by} ({engines('vllm_engine:requests_ended:rate5m')})", "reqps"),
         Column("Generated", f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "suffix: tok/s"),
-        Column("First token p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
-        Column("Between tokens p95", f"max {by} ({engines('vllm_engine:inter_token_seconds:p95_5m')})", "s"),
+        Column("TTFT p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
+        Column("ITL p95", f"max {by} ({engines('vllm_engine:inter_token_seconds:p95_5m')})", "s"),
         Column("Burn 1 h", f"max {by} ({burn('1h')})", "suffix: x", steps=BURN),
         link=(
             "model_name",

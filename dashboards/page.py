@@ -11,7 +11,7 @@ from dashboards.panels import DATASOURCE, Panel
 from dashboards.select import alerts
 
 FULL_WIDTH = 24
-MOST_GRAPHS = 4
+MOST_NUMBERS = 6
 # Links between our pages keep what was chosen; a new server is chosen by the link itself.
 KEPT = "${datasource:queryparam}&${job:queryparam}&${model_name:queryparam}&${__url_time_range}"
 
@@ -57,7 +57,9 @@ class Page:
 
 def _abreast(panels: Sequence[Panel]) -> int:
     """Return how many stand beside each other at most: more numbers than graphs can be read on one line."""
-    return 6 if all(isinstance(panel, stat.Panel) for panel in panels) or len(panels) <= MOST_GRAPHS else 3
+    if all(isinstance(panel, stat.Panel) for panel in panels):
+        return MOST_NUMBERS
+    return 2 if len(panels) % 3 == 1 else 3
 
 
 def uid(name: str) -> str:

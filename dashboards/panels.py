@@ -55,6 +55,9 @@ _HEADS = {
     "waiting_lora_adapters": "Waiting",
 }
 
+# Pixels of those whose values are long.
+_WIDE = {"alertname": 200, "instance": 140, "model_name": 130, "rule": 200}
+
 
 @dataclass(frozen=True)
 class Query:
@@ -192,6 +195,9 @@ def rows(about: About, by: Sequence[str], *columns: Column, link: tuple[str, str
         panel = panel.with_transformation(transformation)
     for column in columns:
         panel = panel.override_by_name(column.title, _look(column))
+    for label in (one for one in by if one in _WIDE):
+        width = models.DynamicConfigValue(id_val="custom.width", value=_WIDE[label])
+        panel = panel.override_by_name(_HEADS[label], [width])
     if link:
         there = [{"title": "Open", "url": link[1], "targetBlank": False}]
         panel = panel.override_by_name(_HEADS[link[0]], [models.DynamicConfigValue(id_val="links", value=there)])

@@ -18,8 +18,7 @@ def slo() -> Page:
         {
             "Now": _now(),
             " ": [_objectives()],
-            "How fast the budget burns": _burning()[:2],
-            "  ": _burning()[2:],
+            "How fast the budget burns": _burning(),
             "What was good, and what was not": _events(),
             "How latencies are spread": _spread(),
         },
