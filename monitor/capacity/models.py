@@ -1,6 +1,7 @@
 """Well-known models: the part of their published `config.json` that capacity depends on. Each entry says its source."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,6 +15,7 @@ from monitor.capacity.layers import Architecture
 _TABLE = Path(__file__).with_name("models.json")
 # A `config.json` is some kilobytes; more is something else.
 _MOST_BYTES = 1_000_000
+_REPOSITORY = re.compile(r"config\.json of (\S+/\S+)")
 
 
 @cache
@@ -31,7 +33,7 @@ def model(named: str, given_parameters: int | None = None) -> Architecture:
     path = Path(named)
     if path.suffix == ".json" or path.is_dir():
         return architecture(_read(path), named, str(path), given_parameters)
-    key = named.rsplit("/", 1)[-1].lower().removesuffix("-instruct").removesuffix("-it")
+    key = _key(named)
     entry = _entries().get(key)
     if entry is None:
         raise CapacityError(
@@ -39,6 +41,17 @@ def model(named: str, given_parameters: int | None = None) -> Architecture:
         )
     found = architecture(entry["config"], key, entry["source"], given_parameters or entry["parameters"])
     return replace(found, weights_bytes=entry.get("weights_bytes"))
+
+
+def served_as(named: str) -> str:
+    """Return what `vllm serve` takes for a model: of a name of the table the repository that its facts are from."""
+    entry = None if "/" in named else _entries().get(_key(named))
+    found = _REPOSITORY.search(entry["source"]) if entry is not None else None
+    return named if found is None else found[1]
+
+
+def _key(named: str) -> str:
+    return named.rsplit("/", 1)[-1].lower().removesuffix("-instruct").removesuffix("-it")
 
 
 @cache

@@ -15,6 +15,11 @@ _MOST_UTILISATION = 0.95
 _STEP = 1024
 _PARALLEL = (2, 4, 8, 16)
 _MOST_GPUS = 3
+# Weights of fewer bits, and what they cost.
+_QUANTISED = {
+    "fp8": "weights rounded to 8 bits at the start: try your evals",
+    "awq": "a checkpoint of 4 bits (AWQ) in the place of this one: try your evals",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +107,9 @@ def _shorter(question: Question) -> Iterator[Answer]:
 def _quantised(question: Question) -> Iterator[Answer]:
     if question.model.weights_bytes is not None or question.settings.quantization is not None:
         return
-    for dtype in ("fp8", "awq"):
+    for dtype, cost in _QUANTISED.items():
         settings = replace(question.settings, quantization=dtype)
         unmeasured = None if question.measured is None else replace(question.measured, weights=None)
-        cost = "weights of another checkpoint or rounded at the start: try your evals"
         yield from _reached(replace(question, measured=unmeasured), settings, f"--quantization {dtype}", cost)
 
 
@@ -127,9 +131,14 @@ def _larger_gpu(question: Question) -> Iterator[Answer]:
     found = [
         answer
         for gpu in larger
-        for answer in _reached(question, question.settings, f"a {gpu.name}", f"a GPU with {gpu.gib:g} GiB", gpu)
+        for answer in _reached(question, question.settings, _one(gpu), f"a GPU with {gpu.gib:g} GiB", gpu)
     ]
     yield from found[:_MOST_GPUS]
+
+
+def _one(gpu: Gpu) -> str:
+    """Return the GPU with its article: its name is spelt."""
+    return f"{'a' if gpu.name[0] in 'BTV' else 'an'} {gpu.name}"
 
 
 def _pairs(question: Question) -> Iterator[Answer]:

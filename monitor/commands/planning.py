@@ -9,13 +9,22 @@ from rich.console import Console
 
 from monitor.capacity.dtypes import computed_in, weight_bytes
 from monitor.capacity.failure import CapacityError
-from monitor.capacity.gpus import gpu
+from monitor.capacity.gpus import Gpu, gpu
+from monitor.capacity.layers import Architecture
 from monitor.capacity.memory import GIB, Measured
-from monitor.capacity.models import model
-from monitor.capacity.plan import Settings, Verdict, plan
+from monitor.capacity.models import model, served_as
+from monitor.capacity.plan import Plan, Settings, Verdict, plan
 from monitor.capacity.solve import Question, solve
 from monitor.capacity.startup import Fact, Startup
-from monitor.commands.planshown import answers_json, as_json, print_json, show, show_answers, show_comparison
+from monitor.commands.planshown import (
+    answers_json,
+    as_json,
+    compared_json,
+    print_json,
+    show,
+    show_answers,
+    show_comparison,
+)
 
 # Flags that a variant of --compare may set, with how their values are read.
 _READ: Mapping[str, Any] = {
@@ -68,27 +77,36 @@ def answer(
         found = replace(found, weights_bytes=None, weights_dtype="bfloat16")
     planned = plan(found, card, asked.settings, _measured(asked, asked.settings))
     changed = [(each, variant(asked.settings, each)) for each in variants]
-    compared = [(each, plan(found, card, settings, _measured(asked, settings))) for each, settings in changed]
+    compared = [(each, _tried(found, card, asked, settings)) for each, settings in changed]
     ways = None
     if solve_for is not None:
         ways = solve(Question(found, card, asked.settings, wanted(solve_for), _measured(asked, asked.settings)))
+    served = served_as(asked.model)
     if json:
         print_json(
-            as_json(planned, asked.model, asked.input_limit)
-            | ({} if ways is None else {"solve": answers_json(ways, asked.model)})
+            as_json(planned, served, asked.input_limit)
+            | ({} if ways is None else {"solve": answers_json(ways, served)})
             | (
                 {}
                 if not compared
-                else {"compare": {name: as_json(each, asked.model, asked.input_limit) for name, each in compared}}
+                else {"compare": {name: compared_json(each, served, asked.input_limit) for name, each in compared}}
             )
         )
         return planned.verdict is not Verdict.FAILS
-    show(planned, asked.model, asked.input_limit, console, explain=explain)
+    show(planned, served, asked.input_limit, console, explain=explain)
     if compared:
         show_comparison([("as asked", planned), *compared], console)
     if ways is not None and solve_for is not None:
-        show_answers(ways, asked.model, wanted(solve_for), console)
+        show_answers(ways, served, wanted(solve_for), console)
     return planned.verdict is not Verdict.FAILS
+
+
+def _tried(found: Architecture, card: Gpu, asked: Planning, settings: Settings) -> Plan | str:
+    """Return the plan of a variant, or why there is none: one that makes no sense takes nothing from the others."""
+    try:
+        return plan(found, card, settings, _measured(asked, settings))
+    except CapacityError as err:
+        return str(err)
 
 
 def _measured(asked: Planning, settings: Settings) -> Measured:

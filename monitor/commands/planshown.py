@@ -47,13 +47,25 @@ def show_answers(answers: Sequence[Answer], model: str, concurrency: float, cons
         console.print(f"  {serve_line(model, answer.plan.settings)}", highlight=False, markup=False, soft_wrap=True)
 
 
-def show_comparison(plans: Iterable[tuple[str, Plan]], console: Console) -> None:
-    """Print variants below each other."""
+def show_comparison(plans: Iterable[tuple[str, Plan | str]], console: Console) -> None:
+    """Print variants below each other, of those without a plan why there is none."""
     table = Table("", "starts", "KV cache GiB", "tokens", "at once", "bytes a token")
+    refused = []
     for name, plan in plans:
+        if isinstance(plan, str):
+            table.add_row(escape(name), "[red]makes no sense[/]")
+            refused.append((name, plan))
+            continue
         numbers = (figure(plan.pool_gib), figure(plan.tokens, 0), figure(plan.concurrency), f"{plan.token_bytes:,.0f}")
-        table.add_row(name, f"[{_COLOURS[plan.verdict]}]{plan.verdict}[/]", *numbers)
+        table.add_row(escape(name), f"[{_COLOURS[plan.verdict]}]{plan.verdict}[/]", *numbers)
     console.print(table, highlight=False)
+    for name, why in refused:
+        console.print(f"{name}: {'; '.join(why.splitlines())}", highlight=False, markup=False)
+
+
+def compared_json(plan: Plan | str, model: str, limit: int) -> dict[str, Any]:
+    """Return a variant as plain values, or why there is no plan of it."""
+    return {"error": plan} if isinstance(plan, str) else as_json(plan, model, limit)
 
 
 def as_json(plan: Plan, model: str, limit: int) -> dict[str, Any]:

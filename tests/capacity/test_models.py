@@ -12,7 +12,7 @@ from monitor.capacity.failure import CapacityError
 from monitor.capacity.gpus import gpu
 from monitor.capacity.layers import Kind
 from monitor.capacity.memory import GIB
-from monitor.capacity.models import model, names
+from monitor.capacity.models import model, names, served_as
 from monitor.capacity.plan import Settings, plan
 
 CONFIG = {
@@ -111,6 +111,20 @@ def test_everything_that_a_file_lacks_is_said_at_once(tmp_path: Path) -> None:
 def test_what_is_no_config_json_is_refused(tmp_path: Path, content: str, told: str) -> None:
     with pytest.raises(CapacityError, match=told):
         model(str(read(tmp_path, content)))
+
+
+@pytest.mark.parametrize(
+    ("named", "served"),
+    [
+        ("llama-3.1-8b", "meta-llama/Llama-3.1-8B"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
+        ("./folder/config.json", "./folder/config.json"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_what_is_served_is_a_repository_that_there_is(named: str, served: str) -> None:
+    assert served_as(named) == served
+    assert all("/" in served_as(name) for name in names())
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ def test_the_ways_from_one_and_a_half_to_two_and_a_half_on_the_l4_of_the_outage(
         "--quantization awq",
         "--tensor-parallel-size 2",
         "a V100-32GB",
-        "a A100-40GB",
-        "a L40S",
+        "an A100-40GB",
+        "an L40S",
     ]
 
 

@@ -69,6 +69,17 @@ def test_a_start_up_log_takes_the_place_of_every_guess(tmp_path: Path) -> None:
     assert told["compare"]["tensor-parallel-size=2"]["weights_gib"][1] == pytest.approx(14.96 / 2, abs=0.01)
 
 
+def test_a_variant_that_makes_no_sense_takes_nothing_from_the_others() -> None:
+    asked = [*ASKED, "--max-model-len", "16384", "--length", "12000", "--compare", "max-model-len=8192"]
+    asked += ["--compare", "dtype=int8", "--compare", "kv-cache-dtype=fp8"]
+    told = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)["compare"]
+    assert told["max-model-len=8192"]["error"] == "a request of 12000 tokens does not fit into --max-model-len 8192"
+    assert told["dtype=int8"]["error"].startswith("--dtype 'int8' is not one of auto")
+    assert told["kv-cache-dtype=fp8"]["token_bytes"] == 65_536
+    shown = CliRunner().invoke(cli, asked).stdout
+    assert "max-model-len=8192: a request of 12000 tokens does not fit" in shown
+
+
 def test_weights_that_are_given_are_those_of_the_dtype_that_is_asked_for() -> None:
     asked = [*ASKED, "--max-model-len", "4096", *MEASURED, "--dtype", "float32", "--json", "--compare", "dtype=half"]
     told = json.loads(CliRunner().invoke(cli, asked).stdout)
@@ -90,7 +101,6 @@ def test_weights_that_are_given_are_those_of_the_dtype_that_is_asked_for() -> No
         (["--length", "long=1"], "write 4000=0.7"),
         (["--kv-cache-dtype", "nvfp4"], "its size is not known here"),
         (["--dtype", "bf16"], "--dtype 'bf16' is not one of auto, half, float, bfloat16, float16, float32"),
-        (["--compare", "dtype=int8"], "--dtype 'int8' is not one of auto"),
         (["--quantization", "magic"], "its size is not known here"),
         (["--weights-gib", "-3"], "--weights-gib -3 is not a size"),
         (["--reserve-gib", "-3"], "--reserve-gib -3 is not a size"),
