@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator
 from dashboards.preview.layout import Panel, opened
 
 PACKAGE = Path(__file__).parent / "npm"
-INSTALL = "npm ci --prefix dashboards/check/npm"
+INSTALL = "run .ci/dashboard-tools"
 
 _PANELS = ("bargauge", "heatmap", "stat", "statetimeline", "table", "text", "timeseries")
 # By the type that stands in a panel, where its folder in @grafana/schema is called otherwise.

@@ -82,7 +82,7 @@ class Bundle:
         """Make the scripts. Raises DrawingError when what they need is not installed."""
         manifest = PACKAGE / "node_modules" / "@grafana" / "ui" / "package.json"
         if not manifest.exists() or shutil.which("node") is None:
-            raise DrawingError("the preview takes Node.js and what package.json names: run `make dashboards-tools`")
+            raise DrawingError("the preview takes Node.js and what package.json names: run .ci/dashboard-tools browser")
         command = [str(PACKAGE / "node_modules" / ".bin" / "esbuild"), "src/main.tsx", "src/facts.ts"]
         try:
             subprocess.run(  # noqa: S603 - the bundler, on sources of ours

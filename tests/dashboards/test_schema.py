@@ -29,8 +29,8 @@ def checker() -> Checker:
 
 
 @pytest.fixture(scope="module")
-def overview() -> Dashboard:
-    (path,) = (path for path in PATHS if path.stem == "vllm-overview")
+def engine() -> Dashboard:
+    (path,) = (path for path in PATHS if path.stem == "vllm-engine")
     loaded: Dashboard = json.loads(path.read_text(encoding="utf-8"))
     return loaded
 
@@ -83,8 +83,8 @@ def broken(dashboard: Dashboard, path: str, value: Any) -> Dashboard:
         ),
     ],
 )
-def test_a_slip_is_told_with_its_place(checker: Checker, overview: Dashboard, path: str, value: Any, told: str) -> None:
-    (problem,) = checker.problems(broken(overview, path, value))
+def test_a_slip_is_told_with_its_place(checker: Checker, engine: Dashboard, path: str, value: Any, told: str) -> None:
+    (problem,) = checker.problems(broken(engine, path, value))
     assert told in problem
 
 
@@ -101,11 +101,11 @@ def test_a_slip_is_told_with_its_place(checker: Checker, overview: Dashboard, pa
         ("panels/timeseries/options/legend/calcs", ["max", "p101"], "no reducer 'p101'"),
     ],
 )
-def test_a_unit_or_reducer_that_grafana_lacks_is_told(overview: Dashboard, path: str, value: Any, told: str) -> None:
-    (problem,) = Words.listed().problems(broken(overview, path, value))
+def test_a_unit_or_reducer_that_grafana_lacks_is_told(engine: Dashboard, path: str, value: Any, told: str) -> None:
+    (problem,) = Words.listed().problems(broken(engine, path, value))
     assert told in problem
 
 
-def test_a_unit_may_be_made_up_of_a_suffix(overview: Dashboard) -> None:
-    made_up = broken(overview, "panels/stat/fieldConfig/defaults/unit", "suffix: tok/s")
+def test_a_unit_may_be_made_up_of_a_suffix(engine: Dashboard) -> None:
+    made_up = broken(engine, "panels/stat/fieldConfig/defaults/unit", "suffix: tok/s")
     assert list(Words.listed().problems(made_up)) == []
