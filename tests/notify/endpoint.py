@@ -50,6 +50,8 @@ class Endpoint:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body in one packet: else each answer waits for an acknowledgement.
+    wbufsize = -1
     server: "_Server"
 
     def do_POST(self) -> None:
