@@ -1,5 +1,6 @@
 """The kustomizations: built by the real kustomize, and good for each Kubernetes that has native sidecars."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,23 @@ def built(tree: Path) -> dict[str, list[Object]]:
 def test_every_overlay_is_good_for_each_version(built: dict[str, list[Object]]) -> None:
     assert set(built) == {"stand-alone", "prometheus-operator", "sidecar", "production-stack"}
     assert wrong_with([one for objects in built.values() for one in objects]) == []
+
+
+def test_the_overlay_that_the_page_shows_is_one(tree: Path) -> None:
+    page = (ROOT / "docs" / "install.md").read_text()
+    (shown,) = re.findall(r"```yaml\n(apiVersion: kustomize.*?)```", page, re.DOTALL)
+    own = tree / "own"
+    own.mkdir()
+    (own / "kustomization.yaml").write_text(shown)
+    (own / "monitor.yaml").write_text("scrape_configs: []\n")
+    objects = kustomized(own)
+    assert wrong_with(objects, "1.33") == []
+    (deployment,) = of_kind(objects, "Deployment")
+    assert pod_of(deployment)["containers"][0]["image"] == "registry.internal/vllm-monitor:main"
+    assert {one["metadata"].get("namespace", "llm") for one in objects} == {"llm"}
+    (binding,) = of_kind(objects, "ClusterRoleBinding")
+    assert binding["subjects"][0]["namespace"] == "llm"
+    assert [one["data"] for one in of_kind(objects, "ConfigMap")] == [{"monitor.yaml": "scrape_configs: []\n"}]
 
 
 def test_no_kubernetes_before_1_28_takes_a_native_sidecar(built: dict[str, list[Object]]) -> None:
