@@ -45,9 +45,13 @@ def model(named: str, given_parameters: int | None = None) -> Architecture:
 
 def served_as(named: str) -> str:
     """Return what `vllm serve` takes for a model: of a name of the table the repository that its facts are from."""
-    entry = None if "/" in named else _entries().get(_key(named))
-    found = _REPOSITORY.search(entry["source"]) if entry is not None else None
-    return named if found is None else found[1]
+    key = _key(named)
+    entry = None if "/" in named else _entries().get(key)
+    if entry is None:
+        return named
+    found = _REPOSITORY.search(entry["source"])
+    other: str | None = entry.get("aliases", {}).get(key)
+    return other or (found[1] if found is not None else named)
 
 
 def _key(named: str) -> str:

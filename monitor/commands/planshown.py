@@ -115,7 +115,7 @@ def print_json(value: Any) -> None:
 def _rows(plan: Plan, limit: int) -> list[tuple[str, str]]:
     rows = [
         ("weights", f"{figure(plan.memory.weights)} GiB on a GPU"),
-        ("KV cache", f"{figure(plan.pool_gib)} GiB on a GPU"),
+        ("KV cache", "none" if plan.pool_gib.high <= 0 else f"{figure(plan.pool_gib)} GiB on a GPU"),
         ("a token", f"{plan.token_bytes:,.0f} bytes"),
         ("tokens", figure(plan.tokens, 0)),
         ("at once", f"{figure(plan.concurrency)} requests of {plan.settings.max_model_len:,} tokens"),
@@ -140,7 +140,10 @@ def _share(plan: Plan, limit: int) -> float | None:
 def _verdict(plan: Plan) -> str:
     colour = _COLOURS[plan.verdict]
     why = ""
-    if plan.verdict is not Verdict.STARTS:
+    if plan.pool_gib.high <= 0:
+        allowed = plan.memory.total.each(lambda gib: gib * plan.memory.utilisation)
+        why = f" (weights take {figure(plan.memory.weights)} GiB of the {figure(allowed)} that vLLM may use of a GPU)"
+    elif plan.verdict is not Verdict.STARTS:
         needed = plan.blocks_a_request * plan.cache.block_bytes / GIB
         why = f" (one request needs {needed:.2f} GiB of KV cache, {figure(plan.pool_gib)} GiB are there)"
     return f"[{colour}]{plan.verdict}[/]{why}"

@@ -117,6 +117,7 @@ def test_what_is_no_config_json_is_refused(tmp_path: Path, content: str, told: s
     ("named", "served"),
     [
         ("llama-3.1-8b", "meta-llama/Llama-3.1-8B"),
+        ("deepseek-r1", "deepseek-ai/DeepSeek-R1"),
         ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
         ("./folder/config.json", "./folder/config.json"),
         ("unknown", "unknown"),

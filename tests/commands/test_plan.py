@@ -69,6 +69,15 @@ def test_a_start_up_log_takes_the_place_of_every_guess(tmp_path: Path) -> None:
     assert told["compare"]["tensor-parallel-size=2"]["weights_gib"][1] == pytest.approx(14.96 / 2, abs=0.01)
 
 
+def test_weights_that_do_not_fit_are_said_to_be_the_reason() -> None:
+    asked = ["plan", "--model", "llama-3.3-70b", "--gpu", "22.05", "--max-model-len", "4096"]
+    fails = CliRunner().invoke(cli, asked, env={"COLUMNS": "200"})
+    assert fails.exit_code == 1
+    assert "does not start (weights take 131.42 GiB of the 20.29 that vLLM may use of a GPU)" in fails.stdout
+    assert "KV cache  none" in fails.stdout
+    assert "vllm serve meta-llama/Llama-3.3-70B-Instruct " in fails.stdout
+
+
 def test_a_variant_that_makes_no_sense_takes_nothing_from_the_others() -> None:
     asked = [*ASKED, "--max-model-len", "16384", "--length", "12000", "--compare", "max-model-len=8192"]
     asked += ["--compare", "dtype=int8", "--compare", "kv-cache-dtype=fp8"]
