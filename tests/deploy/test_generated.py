@@ -27,7 +27,7 @@ def said_of(root: Path) -> "subprocess.CompletedProcess[str]":
 
 def test_every_file_is_what_the_generator_writes() -> None:
     done = said_of(ROOT)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), "run `make generated`"
     assert all(path.exists() for path, _ in build.links())
 
 
