@@ -182,6 +182,11 @@ class Database:
             (verdict,) = self._connection.execute(f'PRAGMA quick_check("{table}")').fetchone()
             if verdict != "ok":
                 raise DamagedStateError(f"{self.path}: {verdict}")
+        if tables:
+            # The list of free pages belongs to no table; when it cannot be read, nothing more is ever written.
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("CREATE TABLE taken (body)")
+            self._connection.execute("ROLLBACK")
 
     def _migrate(self) -> None:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()

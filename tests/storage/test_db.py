@@ -1,6 +1,7 @@
 """What outlives the process."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,6 +119,21 @@ def test_a_file_of_an_older_schema_is_brought_up_to_date_with_what_it_holds(tmp_
 
 def test_a_file_that_is_no_database_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("not a database, but long enough to be looked at as one" * 100)
+    with pytest.raises(DamagedStateError, match=FILE_NAME):
+        Database(tmp_path)
+
+
+def test_a_list_of_free_pages_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
+    Database(tmp_path).close()
+    file = tmp_path / FILE_NAME
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("INSERT INTO silence VALUES ('a', ?)", ("x" * 50_000,))
+        connection.execute("DELETE FROM silence")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    page = int.from_bytes(file.read_bytes()[32:36], "big")
+    with file.open("r+b") as written:
+        written.seek((page - 1) * 1024)
+        written.write(b"\xff" * 1024)
     with pytest.raises(DamagedStateError, match=FILE_NAME):
         Database(tmp_path)
 
