@@ -94,7 +94,7 @@ class Reader:
         """Return how the block is run: with the addresses of this machine, and without telling Slack."""
         text = block.text.replace("https://github.com/vllm-monitor/vllm-monitor", str(self._source))
         text = text.replace("127.0.0.1:9109", self.address).replace("http://127.0.0.1:8000", self._vllm)
-        text = text.replace("vllm-monitor alerts", f"vllm-monitor alerts --url http://{self.address}")
+        text = re.sub(r"(vllm-monitor (?:alerts|query))\b", rf"\1 --url http://{self.address}", text)
         # No such webhook, and nothing that the internet hears of.
         text = re.sub(r"https://hooks\.slack\.com/services/\S*", "http://127.0.0.1:9/services/T0/B0/x", text)
         lines = text.splitlines()
