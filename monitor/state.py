@@ -19,6 +19,7 @@ from monitor.storage import snapshot
 from monitor.storage.db import FILE_NAME, DamagedStateError, Database, Fence, StateError
 from monitor.storage.history.filling import Filler
 from monitor.storage.history.history import History
+from monitor.storage.lease import put_in_place
 from monitor.storage.lock import FolderLock
 from monitor.storage.window import Window
 
@@ -61,6 +62,7 @@ class State:
         """
         lock = FolderLock(folder, shared=fence is not None)
         try:
+            put_in_place(folder)
             return cls._open(folder, lock, clock, metrics, fence)
         except BaseException:
             lock.close()
@@ -109,7 +111,10 @@ class State:
         """Put samples, alerts and letters of the earlier life into a pipeline that has not begun."""
         newest = self._load_window(pipeline, now)
         if self.down_at is not None:
-            blind = BLIND if newest is None else HOLE if now - newest > 30 * SECOND else 0
+            # Of a target that has not been found yet nothing can be said either.
+            blind = (
+                BLIND if newest is None or not pipeline.pool.is_complete else HOLE if now - newest > 30 * SECOND else 0
+            )
             pipeline.dispatcher.insert(pipeline.manager.restore(self.alerts, self.down_at, now, now + blind), now)
         pipeline.outbox.recall(self.astray)
         for waiting in self.letters:
