@@ -40,6 +40,8 @@ from tests.bench.pages import CONTENT_TYPE, OVERLOAD, TARGET, pages
 
 _DAYS, _KEPT = 3, 35
 _BUDGET = 60
+# What is recorded every five minutes.
+_SPARSE = "_bucket:increase5m"
 _START: Instant = 1_767_571_200_000
 _MONTH = 30 * DAY
 
@@ -111,13 +113,20 @@ def _kept_for_days(keep: Keep, series: dict[Labels, float]) -> Iterator[tuple[st
     dice = Random(1)  # noqa: S311 - figures that can be had again
     with _history(keep) as (history, _):
         window = Window()
-        # As a rule of its own writes: one row a minute, all series side by side.
-        block = window.block("rules")
-        columns = tuple(block.column(labels) for labels in series)
+        # As rules write: a row a minute, all series side by side, and of some a row in five minutes.
+        sparse = {labels: value for labels, value in series.items() if labels.name.endswith(_SPARSE)}
+        dense = {labels: value for labels, value in series.items() if labels not in sparse}
+        writers = [
+            (window.block(len(some)), tuple(some.values()), every, some)
+            for some, every in ((dense, MINUTE), (sparse, 5 * MINUTE))
+        ]
+        columns = [tuple(block.column(labels) for labels in some) for block, _, _, some in writers]
         sizes, saves, before = [], [], _written()
         for day in range(_DAYS):
             for at in range(_START + day * DAY, _START + (day + 1) * DAY, MINUTE):
-                block.append(at, columns, [stirred(value, dice) for value in series.values()])
+                for (block, values, every, _), cells in zip(writers, columns, strict=True):
+                    if at % every == 0:
+                        block.append(at, cells, [stirred(value, dice) for value in values])
                 window.prune(at)
                 begun = monotonic_seconds()
                 history.save(window, at)
