@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from monitor import __version__
+from monitor.config.read import load
 from tests.deploy.objects import Object, of_kind, pod_of, read, wrong_with
 from tests.deploy.tools import DEPLOY, ROOT, answered
 
@@ -80,7 +81,7 @@ def objects(case: str) -> list[Object]:
 
 
 def config_of(case: str) -> Any:
-    (found,) = [one for one in of_kind(objects(case), "ConfigMap") if "monitor.yaml" in one["data"]]
+    (found,) = [one for one in of_kind(objects(case), "ConfigMap") if "monitor.yaml" in one.get("data", ())]
     return yaml.safe_load(found["data"]["monitor.yaml"])
 
 
@@ -139,6 +140,22 @@ def test_discovery_takes_labels_and_ports_from_the_values() -> None:
     assert keep["source_labels"][0] == "__meta_kubernetes_pod_label_team_llm"
     assert keep["regex"] == "yes;.*|.*;true"
     assert ";(openai)" in job["relabel_configs"][3]["regex"]
+
+
+def test_targets_and_pods_are_one_job_to_the_rules() -> None:
+    named, pods = config_of("targets-and-pods")["scrape_configs"]
+    assert named["job_name"] == "vllm"
+    assert pods["relabel_configs"][-1] == {"target_label": "job", "replacement": "vllm"}
+
+
+@pytest.mark.parametrize("case", MATRIX)
+def test_the_daemon_reads_its_configuration_in_every_case(case: str, tmp_path: Path) -> None:
+    (found,) = [one for one in of_kind(objects(case), "ConfigMap") if "monitor.yaml" in one.get("data", ())]
+    for name, text in found["data"].items():
+        (tmp_path / name).write_text(text.replace("/etc/vllm-monitor/", f"{tmp_path}/"))
+    config = load(tmp_path / "monitor.yaml")
+    if case != "own-configuration":
+        assert (str(config.web.listen), str(config.storage.path)) == ("0.0.0.0:9109", "/var/lib/vllm-monitor/data")
 
 
 def test_each_namespace_has_a_role_and_the_cluster_has_one() -> None:

@@ -53,6 +53,11 @@ scrape_configs:
         target_label: namespace
       - source_labels: [__meta_kubernetes_pod_name]
         target_label: pod
+      {{- if .Values.targets }}
+      # A job's name is its own; what the rules and a Prometheus beside them know is the label.
+      - target_label: job
+        replacement: vllm
+      {{- end }}
 {{- end }}
 {{- if and (not .Values.targets) (not .Values.discovery.enabled) }}
   []
