@@ -22,9 +22,10 @@ from monitor.config.config import Config
 from monitor.config.interactive import InteractiveConfig
 from monitor.config.receiving import ReceiverConfig
 from monitor.model.instant import SECOND, to_seconds
+from monitor.notify.transport import LAST_LOOK
 from monitor.role import ALONE, Role
 from monitor.storage.db import StateError
-from monitor.storage.lease import Fence, HeldError, Lease, Watcher
+from monitor.storage.lease import Fence, HeldError, Lease, Sign, Watcher, is_locked, take_out
 from monitor.storage.snapshot import FILE_NAME as SNAPSHOT
 from monitor.supervisor import NOBODY, Supervisor
 from monitor.yamldoc.mistake import DocumentError
@@ -84,7 +85,8 @@ class Duty:
         self._look_every = to_seconds(min(config.ha.lease // OFTEN, LOOK_EVERY))
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            if not self._watcher.is_free(boot_milliseconds()) or not self._go_on_duty():
+            sign = self._watcher.look(boot_milliseconds())
+            if sign is Sign.ALIVE or not self._go_on_duty(sign):
                 self._stand_by()
         except (StateError, OSError) as err:
             raise StartError(str(err)) from err
@@ -115,14 +117,15 @@ class Duty:
         if lease is not None:
             if not lease.renew():
                 self._lost()
-        elif self._watcher.is_free(boot_milliseconds()):
-            with self._lock:
-                if not self._stopping.is_set():
-                    self._relieve()
+            return
+        sign = self._watcher.look(boot_milliseconds())
+        with self._lock:
+            if sign is not Sign.ALIVE and not self._stopping.is_set():
+                self._relieve(sign)
 
-    def _relieve(self) -> None:
+    def _relieve(self, sign: Sign) -> None:
         """Go on duty, with what was seen while standing by."""
-        log.warning("nobody is on duty any more: going on duty")
+        log.warning("going on duty", extra={"other": sign.name.lower()})
         standby, self._app = self._app, None
         if standby is not None:
             standby.stop()
@@ -131,22 +134,30 @@ class Duty:
                 shutil.copyfile(self._scratch / SNAPSHOT, self._folder / f"{SNAPSHOT}.standby")
                 (self._folder / f"{SNAPSHOT}.standby").replace(self._folder / SNAPSHOT)
         try:
-            relieved = self._go_on_duty()
+            relieved = self._go_on_duty(sign)
         except (StateError, StartError) as err:
             log.error("cannot go on duty: %s", err)
             relieved = False
         if not relieved:
             self._stand_by()
 
-    def _go_on_duty(self) -> bool:
+    def _go_on_duty(self, sign: Sign) -> bool:
         """Take the lease and start; False when another one was quicker. Raises StartError, StateError."""
         try:
             lease = Lease.take(self._folder)
         except HeldError:
             return False
+        fence = Fence(self._folder, lease.generation, self._lost)
         try:
-            self._run(self._load, Role(stands_by=False, fence=Fence(lease.generation, self._lost)))
+            if sign is Sign.SILENT or is_locked(self._folder):
+                take_out(self._folder, lease.generation)
+            if not lease.renew():
+                lease.release()
+                return False
+            LAST_LOOK.set(fence.look)
+            self._run(self._load, Role(stands_by=False, fence=fence))
         except BaseException:
+            LAST_LOOK.clear()
             lease.release()
             raise
         self._lease = lease
@@ -176,6 +187,7 @@ class Duty:
         if self._app is not None:
             self._app.stop()
         if self._lease is not None:
+            LAST_LOOK.clear()
             self._lease.release()
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)

@@ -30,6 +30,34 @@ from monitor.model.instant import Duration, to_seconds
 _LARGEST = 1 << 20
 
 
+class LastLook:
+    """
+    What is called when a connection stands and nothing has been sent yet, whoever sends, in the whole process.
+
+    A process may have been stopped for long at any point before, and another one have told the same meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._look: Callable[[], None] = _nothing
+
+    def take(self) -> None:
+        """Look; does not return to one that must not send."""
+        self._look()
+
+    def set(self, look: Callable[[], None]) -> None:
+        self._look = look
+
+    def clear(self) -> None:
+        self._look = _nothing
+
+
+def _nothing() -> None:
+    """There is nothing to look for."""
+
+
+LAST_LOOK = LastLook()
+
+
 def silent_logger() -> logging.Logger:
     """
     Return a logger for the SDK that nobody can turn up.
@@ -156,6 +184,7 @@ class _Http(HTTPHandler):
             def connect(self) -> None:
                 super().connect()
                 deadline.watch(self.sock)
+                LAST_LOOK.take()
 
         return self.do_open(Connection, request)
 
@@ -173,5 +202,6 @@ class _Https(HTTPSHandler):
             def connect(self) -> None:
                 super().connect()
                 deadline.watch(self.sock)
+                LAST_LOOK.take()
 
         return self.do_open(Connection, request, context=self._tls)

@@ -49,14 +49,10 @@ class DamagedStateError(StateError):
 
 
 class Fence(Protocol):
-    """Between this process and others that may write to the same file. Both raise StateError."""
+    """Between this process and others that may go on with the same file."""
 
-    def begin(self, run: sqlite3.Connection) -> None:
-        """From here on only this one may write."""
-        ...
-
-    def check(self, run: sqlite3.Connection) -> None:
-        """Raise, at the least, when it no longer may."""
+    def check(self) -> None:
+        """Raise StateError, at the least, when another one has."""
         ...
 
 
@@ -65,7 +61,7 @@ class Database:
     The state file. Safe to use from any thread. Raises StateError, and no error of sqlite3.
 
     A file of a newer version of the program is refused: this one would not know what it must not lose. With a `fence`
-    nothing is read before this process alone may write, and nothing is written when it no longer may.
+    what was written counts only if this process is still the one that may write.
     """
 
     def __init__(self, folder: Path, fence: Fence | None = None) -> None:
@@ -80,9 +76,6 @@ class Database:
                 for setting, value in _SETTINGS:
                     self._connection.execute(f"PRAGMA {setting}={value}")
                 self._migrate()
-                if fence is not None:
-                    with transaction(self._connection, self._lock, self.path) as run:
-                        fence.begin(run)
             except BaseException:
                 self._connection.close()
                 raise
@@ -153,8 +146,7 @@ class Database:
     def check_fence(self) -> None:
         """Raise StateError, at the least, when another process is to write from now on."""
         if self._fence is not None:
-            with translated(self.path), self._lock:
-                self._fence.check(self._connection)
+            self._fence.check()
 
     def close(self) -> None:
         with translated(self.path), self._lock:
@@ -166,12 +158,11 @@ class Database:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        # Before it too: whoever has taken over may be writing, and would let none of ours begin.
         self.check_fence()
         with transaction(self._connection, self._lock, self.path) as run:
-            if self._fence is not None:
-                self._fence.check(run)
             yield run
+        # And afterwards: it may have hung for long in the middle, and what follows is that somebody is told.
+        self.check_fence()
 
     def _check(self) -> None:
         # Not the history: it is large, its chunks have checksums, and alerts do not depend on it.

@@ -2,23 +2,28 @@
 Which of several daemons over one folder is the active one.
 
 Each that becomes it has the next generation, and a file of that name which it holds locked and touches again and again.
-The kernel lets go of the lock however a process ends; the touching tells of one that lives and does nothing. The state
-file knows the newest generation, and takes nothing from an older one (`Fence`): whoever was thought dead and is not
-learns it before it tells anybody anything.
+The kernel lets go of the lock however a process ends; the touching tells of one that lives and does nothing. Such a one
+may hold the state file locked: whoever takes over goes on with a copy in its place (`take_out`). Whoever was thought
+dead and is not looks, before and after each thing it writes and so before anybody is told, whether there is a newer
+generation (`Fence`).
 """
 
 import contextlib
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 from monitor.model.instant import Duration
 from monitor.storage.db import FILE_NAME, StateError
 
 _PREFIX = "active-"
+_BUSY_SECONDS = 1.0
+# What is called so, and then a generation, is whole.
+_COPY = f"{FILE_NAME}.copy-"
 
 
 class HeldError(Exception):
@@ -36,9 +41,10 @@ class Lease:
     @classmethod
     def take(cls, folder: Path) -> "Lease":
         """Begin the next generation. Raises HeldError, and StateError when the folder is of no use for this."""
-        generation = max(_newest(folder), _written(folder)) + 1
-        path = folder / f"{_PREFIX}{generation}"
+        path = folder
         try:
+            generation = _newest(folder) + 1
+            path = folder / f"{_PREFIX}{generation}"
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as err:
             raise HeldError from err
@@ -49,15 +55,15 @@ class Lease:
         except BaseException:
             os.close(file)
             raise
-        for older in _generations(folder):
-            if older < generation:
+        for older in folder.glob(f"{_PREFIX}*"):
+            if older != path:
                 with contextlib.suppress(OSError):
-                    (folder / f"{_PREFIX}{older}").unlink()
+                    older.unlink()
         return cls(path, file, generation)
 
     def renew(self) -> bool:
-        """Say that it is still at work, which takes no room on a full disk; False: there is a newer one."""
-        if _newest(self._path.parent) > self.generation:
+        """Say that it is still at work, which takes no room on a full disk; False: it is no longer the one."""
+        if _is_other(self._path.parent, self.generation):
             return False
         with contextlib.suppress(OSError):
             os.utime(self._path)
@@ -71,6 +77,14 @@ class Lease:
                 os.close(file)
 
 
+class Sign(Enum):
+    """What is seen of the active one."""
+
+    ALIVE = auto()
+    SILENT = auto()
+    GONE = auto()
+
+
 class Watcher:
     """Sees whether the active one is gone, or has given no sign of life for `patience`, by this process' own clock."""
 
@@ -80,53 +94,84 @@ class Watcher:
         self._seen: tuple[int, int] = (0, 0)
         self._since: Duration = 0
 
-    def is_free(self, now: Duration) -> bool:
-        """Say whether the lease can be taken; `now` is a time that nobody sets. Raises StateError."""
-        generation = _newest(self._folder)
-        path = self._folder / f"{_PREFIX}{generation}"
+    def look(self, now: Duration) -> Sign:
+        """Return what is seen; `now` is a time that nobody sets. Raises StateError."""
         try:
+            generation = _newest(self._folder)
+            path = self._folder / f"{_PREFIX}{generation}"
             file = os.open(path, os.O_RDWR)
         except OSError:
             # There has been none, or its file is gone.
-            return True
+            return Sign.GONE
         try:
             touched = os.fstat(file).st_mtime_ns
             _lock(file, path)
         except HeldError:
             if (generation, touched) != self._seen:
                 self._seen, self._since = (generation, touched), now
-            return now - self._since >= self._patience
+            return Sign.SILENT if now - self._since >= self._patience else Sign.ALIVE
         finally:
             os.close(file)
-        return True
+        return Sign.GONE
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
     """
-    Of the generation of a daemon that writes, for the state file.
+    Of the generation of the daemon that writes to the state file in `folder`.
 
-    `lost` is called when there is a newer one; where it returns, what was to be written is refused.
+    `lost` is called when there is a newer one; where it returns, that is a StateError.
     """
 
+    folder: Path
     generation: int
     lost: Callable[[], None]
 
-    def begin(self, run: sqlite3.Connection) -> None:
-        """Let nothing be written by older ones from here on. Raises StateError when there is a newer one."""
-        if self._newest(run) >= self.generation:
-            raise StateError("another daemon has become the active one")
-        run.execute("INSERT OR REPLACE INTO mark VALUES ('generation', ?)", (self.generation,))
+    def look(self) -> None:
+        """Look whether there is a newer one."""
+        if _is_other(self.folder, self.generation):
+            self.lost()
 
-    def check(self, run: sqlite3.Connection) -> None:
-        """Look, within a transaction, whether there is a newer one."""
-        if self._newest(run) > self.generation:
+    def check(self) -> None:
+        """The same; raises StateError where `lost` returns."""
+        if _is_other(self.folder, self.generation):
             self.lost()
             raise StateError("another daemon has become the active one")
 
-    def _newest(self, run: sqlite3.Connection) -> int:
-        found = run.execute("SELECT at FROM mark WHERE name = 'generation'").fetchone()
-        return int(found[0]) if found else 0
+
+def take_out(folder: Path, generation: int) -> None:
+    """
+    Put a copy of the state file in its place, so that it does not matter what somebody who hangs holds of the old one.
+
+    Whoever has that open keeps it, and nobody else sees it any more. It is the copy of this `generation`.
+    Raises StateError.
+    """
+    path = folder / FILE_NAME
+    half = folder / f"half-{_COPY}{generation}"
+    try:
+        if path.is_file():
+            half.unlink(missing_ok=True)
+            with (
+                contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as old,
+                contextlib.closing(sqlite3.connect(half)) as new,
+            ):
+                old.backup(new)
+            half.replace(folder / f"{_COPY}{generation}")
+        put_in_place(folder)
+    except (OSError, sqlite3.Error) as err:
+        raise StateError(f"{path}: cannot be copied: {err}") from err
+
+
+def put_in_place(folder: Path) -> None:
+    """Go on with the newest copy that is whole: whoever made it may have been killed before he did. Raises OSError."""
+    copies = sorted(folder.glob(f"{_COPY}*"), key=lambda path: int(path.name.removeprefix(_COPY)))
+    if not copies:
+        return
+    for beside in (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"):
+        (folder / beside).unlink(missing_ok=True)
+    copies[-1].replace(folder / FILE_NAME)
+    for older in copies[:-1]:
+        older.unlink(missing_ok=True)
 
 
 def _lock(file: int, path: Path) -> None:
@@ -138,26 +183,31 @@ def _lock(file: int, path: Path) -> None:
         raise StateError(f"{path}: {err.strerror}: several daemons need a file system with locks") from err
 
 
-def _generations(folder: Path) -> Iterator[int]:
-    with contextlib.suppress(OSError):
-        for path in folder.glob(f"{_PREFIX}*"):
-            number = path.name.removeprefix(_PREFIX)
-            if number.isdecimal():
-                yield int(number)
+def is_locked(folder: Path) -> bool:
+    """Say whether somebody is in the middle of writing to the state file, who does not come to an end."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.OperationalError:
+        return True
+    except sqlite3.Error:
+        # It is damaged, which is somebody else's business.
+        return False
+    return False
+
+
+def _is_other(folder: Path, generation: int) -> bool:
+    """Say whether another generation than this is the newest; where that cannot be seen, it is not."""
+    try:
+        return _newest(folder) != generation
+    except OSError:
+        return False
 
 
 def _newest(folder: Path) -> int:
-    return max(_generations(folder), default=0)
-
-
-def _written(folder: Path) -> int:
-    """Return the generation that the state file knows; 0 where there is none, or it cannot be read."""
-    path = folder / FILE_NAME
-    if not path.is_file():
-        return 0
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            found = connection.execute("SELECT at FROM mark WHERE name = 'generation'").fetchone()
-    except sqlite3.Error:
-        return 0
-    return int(found[0]) if found else 0
+    numbers = (path.name.removeprefix(_PREFIX) for path in folder.iterdir() if path.name.startswith(_PREFIX))
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import requests
 
@@ -49,15 +49,18 @@ class Daemon:
         return self.process.wait(timeout=15), monotonic_seconds() - began
 
 
+def daemon_process(folder: Path, output: IO[str], *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+    """Start `vllm-monitor run` in `folder`; whoever calls ends it."""
+    command = [str(Path(sys.executable).with_name("vllm-monitor")), "run", *arguments]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLACK_", "VLLM_MONITOR_"))}
+    return subprocess.Popen(command, cwd=folder, env=clean | environment, stdout=output, stderr=output, text=True)
+
+
 @contextmanager
 def daemon(folder: Path, *arguments: str, **environment: str) -> Iterator[Daemon]:
     log = folder / "daemon.log"
-    command = [str(Path(sys.executable).with_name("vllm-monitor")), "run", *arguments]
     with log.open("w") as output:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLACK_", "VLLM_MONITOR_"))}
-        process = subprocess.Popen(
-            command, cwd=folder, env=clean | environment, stdout=output, stderr=output, text=True
-        )
+        process = daemon_process(folder, output, *arguments, **environment)
     try:
         yield Daemon(process, log)
     finally:

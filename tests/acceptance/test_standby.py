@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 import requests
 
 from tests.acceptance.daemon import Daemon, daemon
@@ -52,8 +51,8 @@ def pair(folder: Path) -> Iterator[Pair]:
             (folder / name).mkdir()
             (folder / name / "monitor.yaml").write_text(CONFIG.format(slack=slack.base_url, channel=CHANNEL))
             one = stack.enter_context(daemon(folder / name, "--config", "monitor.yaml"))
-            until(lambda one=one: role(one) is not None, within=15)  # type: ignore[misc]
             daemons.append(one)
+            until(lambda: role(daemons[-1]) is not None, within=15)
         yield Pair(slack, *daemons)
         assert_invariants(slack)
 
@@ -89,11 +88,11 @@ def test_one_tells_and_the_other_stands_by_until_it_is_killed(tmp_path: Path) ->
         assert len(set(both.roots())) == 3
 
 
-@pytest.mark.parametrize("applied", [True, False], ids=["Slack had the message", "Slack had it not"])
-def test_one_that_hangs_is_relieved_and_tells_nothing_when_it_wakes(tmp_path: Path, *, applied: bool) -> None:
+def test_one_that_hangs_is_relieved_and_tells_nothing_when_it_wakes(tmp_path: Path) -> None:
     with pair(tmp_path) as both:
         until(lambda: len(both.roots()) == 1, within=15)
-        both.slack.fail_next(Hang(applied=applied), method="chat.postMessage")
+        # Slack has the message, and nobody has its answer.
+        both.slack.fail_next(Hang(applied=True), method="chat.postMessage")
         before = len(both.slack.requests)
         post(both.active, "Torn")
         until(lambda: len(both.slack.requests) > before, within=15)
@@ -106,12 +105,3 @@ def test_one_that_hangs_is_relieved_and_tells_nothing_when_it_wakes(tmp_path: Pa
         assert post(both.standby, "After") == 200
         until(lambda: len(both.roots()) == 3, within=15)
         assert len(set(both.roots())) == 3
-
-
-def test_one_that_ends_hands_over_at_once(tmp_path: Path) -> None:
-    with pair(tmp_path) as both:
-        until(lambda: len(both.roots()) == 1, within=15)
-        both.active.end()
-        until(lambda: role(both.standby) == "active", within=5)
-        assert post(both.standby, "After") == 200
-        until(lambda: len(both.roots()) == 2, within=15)

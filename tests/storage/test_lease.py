@@ -3,14 +3,13 @@
 import contextlib
 import os
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from monitor.model.instant import SECOND
 from monitor.storage.db import Database, StateError
-from monitor.storage.lease import Fence, HeldError, Lease, Watcher
+from monitor.storage.lease import Fence, HeldError, Lease, Sign, Watcher, is_locked, put_in_place, take_out
 from monitor.storage.lock import FolderLock
 from monitor.storage.rows import Changes
 
@@ -29,11 +28,11 @@ class Lost:
 
 def test_one_has_it_until_he_lets_go(tmp_path: Path) -> None:
     watcher = Watcher(tmp_path, PATIENCE)
-    assert watcher.is_free(0)
+    assert watcher.look(0) is Sign.GONE
     first = Lease.take(tmp_path)
-    assert not watcher.is_free(0)
+    assert watcher.look(0) is Sign.ALIVE
     first.release()
-    assert watcher.is_free(0)
+    assert watcher.look(0) is Sign.GONE
     second = Lease.take(tmp_path)
     assert (first.generation, second.generation) == (1, 2)
     assert not first.renew()
@@ -44,71 +43,92 @@ def test_one_has_it_until_he_lets_go(tmp_path: Path) -> None:
 def test_one_that_gives_no_sign_of_life_is_waited_for_and_not_longer(tmp_path: Path) -> None:
     lease, watcher = Lease.take(tmp_path), Watcher(tmp_path, PATIENCE)
     # The clock of the one that watches began somewhere.
-    assert not watcher.is_free(1_000_000)
-    assert not watcher.is_free(1_000_000 + PATIENCE - 1)
+    begun = 1_000_000
+    assert watcher.look(begun) is Sign.ALIVE
+    assert watcher.look(begun + PATIENCE - 1) is Sign.ALIVE
     os.utime(tmp_path / "active-1", (1, 1))
-    assert not watcher.is_free(1_000_000 + PATIENCE)
+    assert watcher.look(begun + PATIENCE) is Sign.ALIVE
     lease.renew()
-    assert not watcher.is_free(1_000_000 + 2 * PATIENCE - 1)
-    assert watcher.is_free(1_000_000 + 3 * PATIENCE - 1)
+    assert watcher.look(begun + 2 * PATIENCE - 1) is Sign.ALIVE
+    assert watcher.look(begun + 3 * PATIENCE - 1) is Sign.SILENT
 
 
-def test_of_many_that_begin_at_once_no_two_have_the_same_generation_and_one_may_write(tmp_path: Path) -> None:
-    taken: list[int] = []
+def test_of_many_that_begin_at_once_one_has_it(tmp_path: Path) -> None:
+    taken: list[Lease] = []
     together = threading.Barrier(8)
 
     def take() -> None:
         together.wait()
         with contextlib.suppress(HeldError):
-            taken.append(Lease.take(tmp_path).generation)
+            taken.append(Lease.take(tmp_path))
 
     threads = [threading.Thread(target=take) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(set(taken)) == sorted(taken)
-    Database(tmp_path, Fence(max(taken), Lost())).close()
-    for older in set(taken) - {max(taken)}:
-        with pytest.raises(StateError):
-            Database(tmp_path, Fence(older, Lost()))
+    newest = max(lease.generation for lease in taken)
+    assert [lease.generation for lease in taken if lease.renew()] == [newest]
 
 
-def test_what_an_older_one_writes_is_refused_and_it_learns_why(tmp_path: Path) -> None:
+def test_one_whose_file_was_taken_away_has_it_no_more(tmp_path: Path) -> None:
+    lease, lost = Lease.take(tmp_path), Lost()
+    fence = Fence(tmp_path, lease.generation, lost)
+    fence.check()
+    (tmp_path / "active-1").unlink()
+    assert not lease.renew()
+    fence.look()
+    with pytest.raises(StateError, match="another daemon"):
+        fence.check()
+    assert lost.times == 2
+
+
+def test_whoever_was_replaced_learns_it_before_and_after_each_thing_that_it_writes(tmp_path: Path) -> None:
     lost = Lost()
-    old = Database(tmp_path, Fence(1, lost))
-    old.commit([Changes(silences=(("a", "mine"),))])
-    new = Database(tmp_path, Fence(2, lost))
-    assert new.silences() == ["mine"]
-    writes: tuple[Callable[[], None], ...] = (
-        lambda: old.commit([Changes(silences=(("a", "stale"),))]),
-        lambda: old.attempt("letter"),
-        old.check_fence,
-    )
-    for write in writes:
-        with pytest.raises(StateError, match="another daemon"):
-            write()
+    database = Database(tmp_path, Fence(tmp_path, Lease.take(tmp_path).generation, lost))
+    database.commit([Changes(silences=(("a", "mine"),))])
+    with pytest.raises(StateError, match="another daemon"), database._transaction():
+        # In the middle of it.
+        Lease.take(tmp_path)
+    with pytest.raises(StateError, match="another daemon"):
+        database.attempt("letter")
+    with pytest.raises(StateError, match="another daemon"):
+        database.check_fence()
     assert lost.times == 3
-    assert new.silences() == ["mine"]
-    new.commit([Changes(silences=(("a", "newer"),))])
-    with pytest.raises(StateError):
-        Database(tmp_path, Fence(2, lost))
-    old.close()
+
+
+def test_what_somebody_who_hangs_holds_matters_to_nobody_else(tmp_path: Path) -> None:
+    hung = Database(tmp_path)
+    hung.commit([Changes(silences=(("a", "told"),))])
+    assert not is_locked(tmp_path)
+    with hung._transaction() as run:
+        run.execute("INSERT INTO silence VALUES ('b', 'not told')")
+        assert is_locked(tmp_path)
+        take_out(tmp_path, 2)
+        new = Database(tmp_path)
+        assert new.silences() == ["told"]
+        new.commit([Changes(silences=(("c", "new"),))])
+    # It wakes, and writes where nobody looks.
+    assert sorted(hung.silences()) == ["not told", "told"]
+    assert sorted(new.silences()) == ["new", "told"]
     new.close()
+    again = Database(tmp_path)
+    assert sorted(again.silences()) == ["new", "told"]
+    assert [path.name for path in tmp_path.glob("*copy*")] == []
 
 
-def test_an_older_one_learns_it_even_while_the_newer_one_writes(tmp_path: Path) -> None:
-    lost = Lost()
-    old = Database(tmp_path, Fence(1, lost))
-    new = Database(tmp_path, Fence(2, Lost()))
-    with new._transaction(), pytest.raises(StateError, match="another daemon"):
-        old.attempt("letter")
-    assert lost.times == 1
-
-
-def test_the_generation_outlives_the_files_beside(tmp_path: Path) -> None:
-    Database(tmp_path, Fence(7, Lost())).close()
-    assert Lease.take(tmp_path).generation == 8
+def test_a_copy_that_was_whole_when_its_maker_was_killed_is_gone_on_with(tmp_path: Path) -> None:
+    for name, text in (("other", "whole"), ("folder", "old")):
+        database = Database(tmp_path / name)
+        database.commit([Changes(silences=(("a", text),))])
+        database.close()
+    folder = tmp_path / "folder"
+    (tmp_path / "other" / "monitor.db").rename(folder / "monitor.db.copy-3")
+    (folder / "monitor.db.copy-2").write_text("older")
+    (folder / "monitor.db-wal").write_text("of the one that is replaced")
+    put_in_place(folder)
+    assert Database(folder).silences() == ["whole"]
+    assert sorted(path.name for path in folder.glob("*copy*")) == []
 
 
 def test_a_daemon_alone_and_one_of_several_exclude_each_other(tmp_path: Path) -> None:
