@@ -25,6 +25,15 @@ RENAMED: Mapping[str, Sequence[str]] = {
         for part in ("bucket", "sum", "count")
     },
 }
+# Which dashboard shows what an alert is about, by what its name has in it: the first that fits, else the overview.
+LEADS_TO: Mapping[str, str] = {
+    "alerts": "^VLLMMonitor",
+    "slo": "BudgetBurn$",
+    "capacity": "KVCache|KVPool|KVTransfer|Preemption|Concurrency|Capacity|PrefixHits",
+    "fleet": "VersionMix|ConfigDrift|EngineRank|Restart",
+    "engine": "Stuck|Stalled|Stall$|Frozen|Overloaded|Waiting|Queue|Rejected|TTFT|InterToken|Error|Aborts|Throughput|"
+    "SpecDecode|LengthLimited|Corrupted|Prompts|GPU|ScrapeSlow",
+}
 # Where an alert of an engine comes from. An engine of V0 has no number.
 AT = "{{ $labels.instance }}{{ with $labels.engine }} (engine {{ . }}){{ end }}"
 # Becomes a line break with the indentation of its line, which a macro does not know.
@@ -46,8 +55,9 @@ def _under(expr: str, prefix: str, age: int) -> str:
     return _RAW.sub(named, expr)
 
 
-def links(values: Mapping[str, Any], alert: str, dashboard: str = "overview", by: Sequence[str] = ("instance",)) -> str:
-    """Return the annotations that lead to the runbook of `alert`, and to a dashboard for its labels `by`."""
+def links(values: Mapping[str, Any], alert: str, by: Sequence[str] = ("instance",)) -> str:
+    """Return the annotations that lead to the runbook of `alert`, and to its dashboard for its labels `by`."""
+    dashboard = next((page for page, names in LEADS_TO.items() if re.search(names, alert)), "overview")
     chosen = "&".join(f"var-{label}={{{{ $labels.{label} }}}}" for label in by)
     query = f"?{chosen}" if chosen else ""
     return (

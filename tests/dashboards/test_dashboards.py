@@ -14,6 +14,8 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from dashboards.build import SURPLUS, files
 from dashboards.thresholds import burn_rates, threshold
+from monitor.rulebook.build import build
+from monitor.rulebook.values import read_values
 from monitor.shipped import shipped_dashboards
 from tests.dashboards.queries import asked, dashboards, panels
 from tests.rules.lint import numbers
@@ -127,3 +129,12 @@ def test_what_runbooks_call_a_panel_is_one() -> None:
     runbook = (ROOT / "docs" / "runbooks" / "README.md").read_text()
     titles = {panel["title"] for page in DASHBOARDS for panel in panels(page)}
     assert set(re.findall(r"Panel \*(.+?)\*", runbook)) <= titles
+
+
+def test_an_alert_leads_to_a_dashboard_that_takes_its_labels() -> None:
+    pages = {page["uid"]: {one["name"] for one in page["templating"]["list"]} for page in DASHBOARDS}
+    texts = build(read_values(None), everything=True).values()
+    found = [re.findall(r"dashboard_url: \S+/d/([\w-]+)(?:\?(\S+ .*))?$", text, re.MULTILINE) for text in texts]
+    leads = [(uid, set(re.findall(r"var-(\w+)=", query))) for links in found for uid, query in links]
+    assert {uid for uid, _ in leads} == pages.keys()
+    assert [(uid, names) for uid, names in leads if not names <= pages[uid]] == []
