@@ -131,7 +131,7 @@ class Reader:
                 start_new_session=True,
             )
         try:
-            until(self._is_ready, within=30)
+            until(self._is_ready, within=90)
             yield
         finally:
             os.killpg(process.pid, signal.SIGTERM)
