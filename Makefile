@@ -66,6 +66,7 @@ pictures: $(READY)       ## docs/demo.svg, from the demo itself; docs/images, fr
 dashboards-check: $(READY)       ## the dashboards against Grafana's schema, units and reducers, and the preview's own tests; takes npm
 	.ci/dashboard-tools browser
 	$(BIN)/python -m dashboards.check --browser
+	dashboards/check/npm/node_modules/.bin/tsc --project dashboards/preview/page
 	CI=true $(BIN)/pytest --quiet tests/dashboards
 
 dashboards-preview: $(READY)     ## docs/images/dashboard-*.png: what the dashboards show of a recorded overload; takes npm

@@ -76,6 +76,26 @@ def test_panels_that_fit_are_drawn_and_nothing_is_said_of_them(bundle: Bundle, t
     assert (width, 300 < height < 360) == (1900, True)
 
 
+def test_numbers_are_those_that_were_answered_in_the_words_of_the_dashboard(bundle: Bundle) -> None:
+    mapped = {"type": "value", "options": {"3": {"text": "many", "index": 0}}}
+    shown = laid_out(
+        page(
+            sheet(
+                {**TIMESERIES, "fieldConfig": {"defaults": {"unit": "s"}, "overrides": []}},
+                {**STAT, "fieldConfig": {"defaults": {"unit": "percentunit"}, "overrides": []}},
+                {**STAT, "fieldConfig": {"defaults": {"mappings": [mapped]}, "overrides": []}},
+                {**TABLE, "transformations": [{"id": "reduce", "options": {"reducers": ["sum"]}}], "format": ""},
+            ),
+            bundle,
+        ),
+        1280,
+        FINISH,
+    )
+    words = re.sub(r"<(?:script|style).*?</(?:script|style)>|<[^>]*>", "|", shown, flags=re.DOTALL)
+    for word in ("vllm-0:8000", "Last *", "3 s", "300", "%", "many", "6 s"):
+        assert re.search(rf"\|\s*{re.escape(word)}\s*\|", words), word
+
+
 def test_text_that_does_not_fit_is_told_with_its_panel(bundle: Bundle, tmp_path: Path) -> None:
     bad = sheet(
         {**TIMESERIES, "legend": LONG},

@@ -79,7 +79,7 @@ function table({ panel, frames, range, width, height }: Drawing): ReactElement {
       height={height}
       timeRange={range}
       noHeader={!showHeader}
-      initialSortBy={sortBy}
+      sortBy={sortBy}
       cellHeight={cellHeight}
       structureRev={1}
     />
@@ -117,7 +117,7 @@ function numbers(drawing: Drawing): ReactElement {
         textMode={textMode}
         text={panel.options.text}
         alignmentFactors={alignmentFactors}
-        wideLayout={wideLayout}
+        disableWideLayout={wideLayout === false}
         theme={theme}
         width={width}
         height={height}
