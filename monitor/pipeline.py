@@ -23,7 +23,7 @@ from monitor.rules.manager import AlertKey, Kept, Manager
 from monitor.scrape.target import ScrapeLoop
 from monitor.starts import Starts
 from monitor.storage.window import Window
-from monitor.watching import Watch
+from monitor.watching import Watch, Watched
 
 
 class Beyond(Protocol):
@@ -36,6 +36,11 @@ class Beyond(Protocol):
 
     def alerts(self, at: Instant) -> Sequence[Alert]:
         """Return the alerts that no rule can raise, after the evaluation at `at`."""
+        ...
+
+    @property
+    def targets(self) -> Sequence[Watched]:
+        """The servers that it knows of, for who scrapes none himself."""
         ...
 
     def look(self, at: Instant) -> None:
@@ -132,6 +137,8 @@ class Pipeline:
         """Look which rules are blind, where that may have changed, and which servers are others than before."""
         if self.upstream is not None:
             self.upstream.look(at)
+            if self.watch is not None and not self.pool.members.loops:
+                self.watch.follow(self.upstream.targets)
         if self.watch is not None:
             self.watch.step(at)
         if self.starts is not None:

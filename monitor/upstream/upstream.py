@@ -18,6 +18,7 @@ from monitor.upstream.outage import Outage
 from monitor.upstream.query import Local, UpstreamQuery
 from monitor.upstream.recorded import RecordedWatch
 from monitor.upstream.routed import RoutedEngine
+from monitor.upstream.served import ServedTarget, ServedTargets
 from monitor.upstream.split import Expressions, Split, split
 from monitor.upstreammetrics import UpstreamMetrics
 
@@ -59,6 +60,7 @@ class Upstream:
         self.client = Client(settings.options, wait=settings.wait, dated=dated)
         self._outage = Outage(self.client.name, settings.instance)
         self.recorded = RecordedWatch(self.client, self.split.recorded, settings.instance)
+        self._served = ServedTargets(self.client)
         self.query = UpstreamQuery(
             self.client,
             Local(local, self.split.is_local),
@@ -88,11 +90,18 @@ class Upstream:
     def look(self, at: Instant) -> None:
         """Look whether Prometheus records what alerts read, where that is not known. It may take its time."""
         self.recorded.look(at + self._offset())
+        self._served.look(at + self._offset())
+
+    @property
+    def targets(self) -> tuple[ServedTarget, ...]:
+        """The servers that it scrapes, as far as they have been looked at."""
+        return self._served.targets
 
     def shift(self, by: Duration) -> None:
         """Our clock was set by so much."""
         self._outage.shift(by)
         self.recorded.shift(by)
+        self._served.shift()
         if self._clock is not None:
             self._clock.forget()
 

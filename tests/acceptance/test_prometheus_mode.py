@@ -29,6 +29,8 @@ groups:
       - alert: Itself
         expr: vllm_monitor_build_info > 0
         labels: {severity: info}
+      # Named otherwise since vLLM 0.11.
+      - {alert: Blinded, expr: "vllm:gpu_cache_usage_perc > 2"}
 """
 THEIRS = """\
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}
@@ -87,12 +89,13 @@ def test_what_prometheus_records_fires_here_and_stays_when_it_goes(tmp_path: Pat
             messages = until(lambda: len(found.slack.messages) == 2 and found.slack.messages, within=20)
             assert "is busy" in json.dumps([message.payload for message in messages])
             # What Prometheus records is not recorded here, and what only we know is not asked of it.
-            assert found.health() == {"Busy": "ok", "Itself": "ok"}
+            assert found.health() == {"Busy": "ok", "Itself": "ok", "Blinded": "ok"}
+            until(lambda: "vllm_monitor_rule_blind{" in found.ours.get("/metrics"), within=20)
             answer = found.ours.data("/api/v1/query?query=vllm_engine:requests_running")
             assert [one["metric"]["job"] for one in answer["result"]] == ["vllm"]
             assert found.metric("vllm_monitor_prometheus_up") == 1
             life.close()
-            until(lambda: found.health() == {"Busy": "err", "Itself": "ok"}, within=20)
+            until(lambda: found.health() == {"Busy": "err", "Itself": "ok", "Blinded": "err"}, within=20)
             assert found.states() == {"Busy": "firing", "Itself": "firing"}
             assert found.metric("vllm_monitor_prometheus_up") == 0
             assert found.metric('vllm_monitor_prometheus_query_failures_total{reason="unreachable"}') > 0
