@@ -91,7 +91,10 @@ def test_an_alert_on_the_cache_gets_what_its_engines_numbers_say_to_do() -> None
     alert = Labels.of({**ENGINE, "alertname": "VLLMPreemptionsHigh"})
     # 28 requests in three samples that used 1.75 of the cache.
     assert known.at(alert, 10 * SECOND).advice == (
-        "9.33 requests run on average, 1,777 tokens each: 58 % of the KV cache (28,430 tokens). 16 such requests fit.",
+        (
+            "9.33 requests run on average, 1,777 tokens each: 58 % of the KV cache (28,430 tokens, 1.74 requests of "
+            "the full 16,384). 16 such requests fit."
+        ),
         "More cache: it has 8 bits a number already.",
     )
     assert known.at(alert, 10 * SECOND).running == 4.0

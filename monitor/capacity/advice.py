@@ -187,11 +187,18 @@ def _held(engine: Engine) -> Iterator[str]:
     each = whole = ""
     if isfinite(engine.tokens):
         each = f", {engine.usage * engine.tokens / engine.running:,.0f} tokens each"
-        whole = f" ({_tokens(engine)})"
+        whole = f" ({_tokens(engine)}{_in_full(engine)})"
     yield (
         f"{engine.running:.3g} requests run on average{each}: {engine.usage * 100:.0f} % of the KV cache{whole}. "
         f"{fit_at_once}"
     )
+
+
+def _in_full(engine: Engine) -> str:
+    """Return how many of the longest requests fit, "" where it is not known."""
+    if not isfinite(engine.concurrency) or not isfinite(engine.max_model_len):
+        return ""
+    return f", {engine.concurrency:.3g} requests of the full {engine.max_model_len:,.0f}"
 
 
 def _twice_as_many(engine: Engine) -> str:

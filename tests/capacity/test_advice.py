@@ -18,10 +18,11 @@ FREE = replace(L4, running=16, most_running=16, usage=0.35, most_usage=0.4)
 ONE = replace(L4, running=1.1, most_running=2, usage=0.96, most_usage=1.0)
 OLD = {"cache_dtype": "fp8", "num_gpu_blocks": "4790", "block_size": "16"}
 LARGER = "More cache: --kv-cache-dtype fp8, up to {}; --gpu-memory-utilization is 0.9 now."
-NINE = "9.3 requests run on average, 2,935 tokens each: 96 % of the KV cache (28,430 tokens). 9 such requests fit."
-SINGLE = "1.1 requests run on average, 24,812 tokens each: 96 % of the KV cache (28,430 tokens). 1 such request fits."
-MANY = "16 requests run on average, 622 tokens each: 35 % of the KV cache (28,430 tokens). 45 such requests fit."
-HALF = "16 requests run on average, 1,244 tokens each: 70 % of the KV cache (28,430 tokens). 22 such requests fit."
+POOL = "of the KV cache (28,430 tokens, 1.74 requests of the full 16,384)"
+NINE = f"9.3 requests run on average, 2,935 tokens each: 96 % {POOL}. 9 such requests fit."
+SINGLE = f"1.1 requests run on average, 24,812 tokens each: 96 % {POOL}. 1 such request fits."
+MANY = f"16 requests run on average, 622 tokens each: 35 % {POOL}. 45 such requests fit."
+HALF = f"16 requests run on average, 1,244 tokens each: 70 % {POOL}. 22 such requests fit."
 ROOM = (
     "The cache has room, and never more than 16 ran: if that is --max-num-seqs, raise it "
     "to 32. Each token takes a little longer then."
