@@ -22,9 +22,12 @@ def check_file(path: Path) -> tuple[list[Mistake], str]:
     if any(not mistake.warning for mistake in mistakes):
         return mistakes, ""
     config = load(path)
-    targets = sum(len(group.targets) for job in config.scrape_configs for group in job.static_configs)
+    named = sum(len(group.targets) for job in config.scrape_configs for group in job.static_configs)
+    targets = f"{named} targets" + (
+        " and those to be found" if any(job.discovers for job in config.scrape_configs) else ""
+    )
     rules = sum(len(group.rules) for group in rule_groups(config))
-    return mistakes, f"{path}: good: {targets} targets, {rules} rules, {len(config.receivers)} receivers"
+    return mistakes, f"{path}: good: {targets}, {rules} rules, {len(config.receivers)} receivers"
 
 
 def _check_rules(path: Path) -> tuple[list[Mistake], str]:

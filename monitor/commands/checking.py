@@ -22,6 +22,9 @@ _PAGE = typer.Option("--page", help="Check them against a page of /metrics in a 
 _VERSION = typer.Option(help="The version of vLLM that the pages come from; else it is guessed from them.")
 _RULES = typer.Option("--rules", help="Rule files to check in place of the shipped ones.")
 _DASHBOARDS = typer.Option("--dashboard", help="Grafana dashboards to check in place of the shipped ones.")
+_DISCOVERY = typer.Option(
+    "--service-discovery", help="Look for the targets of this configuration, and print what relabelling makes of them."
+)
 _JSON = typer.Option("--json", help="Print what was found as JSON.")
 
 
@@ -34,6 +37,7 @@ def check(  # noqa: PLR0913 - typer reads options off the signature
     rules: Annotated[list[Path] | None, _RULES] = None,
     dashboard: Annotated[list[Path] | None, _DASHBOARDS] = None,
     vllm_version: Annotated[str, _VERSION] = "",
+    service_discovery: Annotated[Path | None, _DISCOVERY] = None,
     json: Annotated[bool, _JSON] = False,
 ) -> None:
     """
@@ -41,6 +45,9 @@ def check(  # noqa: PLR0913 - typer reads options off the signature
 
     Ends with 1 when there is a mistake, a server that does not answer, or a rule that cannot work and nothing explains.
     """
+    if service_discovery is not None:
+        _look_for_targets(service_discovery, json=json)
+        return
     if not (target or page or config):
         _check_file(file, against=bool(rules or dashboard))
         return
@@ -66,6 +73,24 @@ def check(  # noqa: PLR0913 - typer reads options off the signature
     if server is None and not any(one.rows for one in found):
         fail("nothing was checked: there is no vLLM server")
     if not all(one.works for one in found) or not (server is None or server.works):
+        raise typer.Exit(1)
+
+
+def _look_for_targets(path: Path, *, json: bool) -> None:
+    from json import dumps
+
+    from monitor.commands.discovered import as_json, lines, look
+
+    settings = _settings(path, ())
+    looked = list(look(settings.scrape_configs if settings is not None else ()))
+    if json:
+        typer.echo(dumps({one.job: as_json(one) for one in looked}, indent=2, ensure_ascii=False))
+        for error in (error for one in looked for error in one.errors):
+            typer.echo(error, err=True)
+    else:
+        for line in (line for one in looked for line in lines(one)):
+            typer.echo(line)
+    if not all(one.works for one in looked):
         raise typer.Exit(1)
 
 
@@ -133,9 +158,11 @@ def _queries(files: Sequence[Path], *, shipped: bool) -> "Sequence[RuleGroup]":
 
 
 def _pages(settings: "Config | None", files: Sequence[Path], version: str) -> "list[Seen]":
+    from monitor.commands.discovered import look
     from monitor.commands.examine import from_file, from_servers
-    from monitor.jobs import options_of, targets_of
+    from monitor.jobs import options_of
 
     jobs = settings.scrape_configs if settings is not None else ()
-    targets = [(target, options_of(job)) for job in jobs for target in targets_of(job)]
+    looked = zip(jobs, look(jobs), strict=True)
+    targets = [(target, options_of(job)) for job, one in looked for target in one.targets]
     return from_servers(targets) + [from_file(path, version) for path in files]

@@ -9,6 +9,12 @@ from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, find
 _ITEMS = {
     "scrape_configs": ("scrape config", "job_name"),
     "static_configs": ("static config", ""),
+    "file_sd_configs": ("file sd config", ""),
+    "http_sd_configs": ("http sd config", ""),
+    "dns_sd_configs": ("dns sd config", ""),
+    "kubernetes_sd_configs": ("kubernetes sd config", ""),
+    "relabel_configs": ("relabel config", ""),
+    "metric_relabel_configs": ("metric relabel config", ""),
     "alertmanagers": ("alertmanager", ""),
     "inhibit_rules": ("inhibit rule", "name"),
     "time_intervals": ("time interval", "name"),
