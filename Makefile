@@ -52,6 +52,7 @@ sameness: $(READY)      ## the same rules over the same series in every engine t
 
 crash: $(READY)         ## kills the daemon a thousand times: nothing lost, nothing told twice
 	$(BIN)/python -m tests.crash
+	$(BIN)/python -m tests.crash.relief
 
 soak: crash             ## and lets it live through a simulated week, and its Slack bot through a thousand schedules of faults
 	$(BIN)/python -m tests.soak
