@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from monitor.model.instant import DAY, MINUTE, SECOND, Duration, Instant
+from monitor.model.instant import DAY, HOUR, MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import Labels
 from monitor.report.distribution import Counts
 from monitor.report.handling import AlertKey, Handling
 from monitor.report.period import LONGEST, WEEK, Period
 from monitor.report.questions import ALERTS, DAILY_PEAK, Distribution, Question
 
-# Of how long a sample of a distribution is, which ends at it.
+# Of how long a sample of a distribution is, which ends at it; at the edges of a period some minutes are not known. Of a
+# short one that would be most of it.
 _SPAN: Duration = 5 * MINUTE
+_LEAST: Duration = HOUR
 # No request, token or second was ever counted so far.
 _LARGEST = 1e18
 
@@ -97,6 +99,8 @@ def _days(ask: Ask, end: Instant) -> dict[Labels, dict[Instant, float]]:
 def _counts(ask: Ask, asked: Distribution, period: Period) -> dict[Model, dict[float, float]]:
     """Return the counts by edges of what happened in a period: of the five minutes that lie in it as a whole."""
     found: dict[Model, dict[float, float]] = {}
+    if period.length < _LEAST:
+        return found
     # Whether a range has the sample at its beginning depends on the version of Prometheus: none begins at one.
     start = period.start + _SPAN - 2 * SECOND
     for begin in range(start, period.end, WEEK):

@@ -132,7 +132,7 @@ def _percentiles(found: Mapping[str, Latency]) -> str:
     whole = {name: one.whole for name, one in found.items() if one.whole is not None}
     shown = whole or {name: one.typical for name, one in found.items()}
     told = ", ".join(f"{name} {seconds(value)}" for name, value in shown.items())
-    return told if whole else f"{told} in the middle of all five minutes"
+    return told if whole else f"{told} (median of five minutes)"
 
 
 def _worst(peak: Peak, zone: tzinfo) -> str:

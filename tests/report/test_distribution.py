@@ -45,6 +45,14 @@ def test_what_lies_above_a_limit_is_known_at_edges(limit: float, expected: tuple
     assert share_above({1000: 40, 5000: 80, 10_000: 90, inf: 100}, limit) == pytest.approx(expected)
 
 
+def test_of_a_short_period_too_much_would_be_missing() -> None:
+    def ask(expr: str, start: Instant, end: Instant, step: Duration, /) -> Sequence[Points]:
+        assert Distribution.TTFT not in expr, (start, end, step)
+        return []
+
+    assert gather(ask, Period(0, 59 * MINUTE)).distributions[Distribution.TTFT] == {}
+
+
 def test_of_nothing_nothing_is_known() -> None:
     assert percentile({}, 0.5) is percentile({1.0: 0.0, inf: 0.0}, 0.5) is None
     assert share_above({}, 1) is None

@@ -35,7 +35,7 @@ FAMILIES = {
 }
 TARGET = Target("vllm", "http://sim:8000/metrics", Labels.of(job="vllm", instance="sim:8000"), Labels.of({}))
 CONTENT_TYPE = "text/plain; version=0.0.4"
-LENGTH: Duration = 40 * MINUTE
+LENGTH: Duration = 60 * MINUTE
 
 
 def counted(page: str, family: str) -> dict[float, float]:
