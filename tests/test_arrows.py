@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "promql": EARLY,
     # Answers expressions as the engine does, by way of the same guarded requests as a scrape.
     "remote": MIDDLE,
-    "upstream": MIDDLE | {"rules", "dispatch", "notify", "remote", "upstreammetrics", "ownseries", "workers"},
+    "upstream": MIDDLE | {"vllm", "rules", "dispatch", "notify", "remote", "upstreammetrics", "ownseries", "workers"},
     "upstreammetrics": set(),
     # Stricter than the order of the parts: rules are handed a query and an appender.
     "rules": GROUND | {"template"},
