@@ -11,6 +11,7 @@ from monitor.model.instant import HOUR, MINUTE, Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import equal
 from monitor.model.sample import MetricType, is_stale
+from monitor.model.relabel import Action, RelabelConfig
 from monitor.model.target import Target
 from monitor.scrape.errors import Reason, ScrapeError
 from monitor.scrape.labels import LabelLimits
@@ -302,3 +303,28 @@ def test_a_small_body_that_is_costly_to_read_fails_the_scrape_before_it_is_read(
     assert [result.up for result in life.results] == [True, False, True]
     assert life.results[1].reason is Reason.BODY_TOO_LARGE
     assert life.samples("a") == {1: 1, 2: "stale", 3: 2}
+
+
+def test_series_are_relabelled_dropped_and_renamed_before_they_are_stored() -> None:
+    rules = (
+        RelabelConfig(Action.DROP, (METRIC_NAME,), regex="junk_.*"),
+        RelabelConfig(source_labels=(METRIC_NAME,), regex="old_(.*)", target_label=METRIC_NAME, replacement="new_$1"),
+        RelabelConfig(Action.LABELDROP, regex="pod"),
+    )
+    pages = 'old_a{pod="x"} 1\njunk_b 2\njunk_c 2\n', 'old_a{pod="x"} 3\njunk_b 3\njunk_c 2\n'
+    options = ScrapeOptions(metric_relabel_configs=rules, sample_limit=1)
+    life = Life(*pages, 'old_a{pod="x"} 4\njunk_b 3\njunk_d 2\n', options=options, wanted={"new_a", "old_a"})
+    assert life.samples("new_a", job="vllm", instance="a:1") == {1: 1, 2: 3, 3: 4}
+    assert life.samples("old_a") == {}
+    (column,) = life.window.select([equal(METRIC_NAME, "new_a")])
+    assert column.labels.value("pod") == ""
+    # Counted, but not as what is left; `up` and its like are nobody's to change.
+    assert life.line("scrape_samples_scraped", job="vllm", instance="a:1") == [3, 3, 3]
+    assert life.line("scrape_samples_post_metric_relabeling", job="vllm", instance="a:1") == [1, 1, 1]
+    assert [result.up for result in life.results] == [True, True, True]
+
+
+def test_a_series_whose_name_relabelling_takes_away_fails_the_scrape() -> None:
+    rules = (RelabelConfig(Action.LABELDROP, regex=METRIC_NAME),)
+    life = Life("a 1\n", options=ScrapeOptions(metric_relabel_configs=rules))
+    assert life.results[0].error == 'line 1: missing metric name (__name__ label) after relabelling in "a 1"'
