@@ -14,7 +14,6 @@ from dashboards.thresholds import threshold
 LENGTHS = ("2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144")
 FLOOR: Steps = {"orange": 1, "green": threshold("VLLMMaxConcurrencyBelowFloor", "concurrency")}
 WEEK = "7 * 86400"
-DAY_OF_MINUTES = 1440
 
 
 def capacity() -> Page:
@@ -59,8 +58,8 @@ def _now() -> list[Panel]:
         "nothing is said, of a few not much.",
         "percentunit",
     )
-    seen = f"count_over_time({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d]) > {DAY_OF_MINUTES}"
-    growth = f"predict_linear({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d], {WEEK})"
+    seen = f"count_over_time({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d:1h]) > 24"
+    growth = f"predict_linear({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d:1h], {WEEK})"
     return [
         number(tokens, Query(f"min({ranks('vllm_engine:kv_cache_tokens')})", "tokens")),
         number(length, Query(f"max({servers('vllm_engine:max_model_len')})", "tokens")),
@@ -137,7 +136,7 @@ def _hours() -> list[Panel]:
         ),
         bars(
             busiest,
-            Query(f"max_over_time({engines('vllm_engine:kv_cache_usage:avg_1h')}[$__range])", ENGINE),
+            Query(f"max_over_time({engines('vllm_engine:kv_cache_usage:avg_1h')}[$__range:5m])", ENGINE),
             steps=KV_FULL,
         ),
     ]

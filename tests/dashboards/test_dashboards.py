@@ -85,7 +85,7 @@ def test_every_query_is_told_with_its_variables_filled_in() -> None:
     assert not [one for one in found if "$" in one.expr]
     (soon,) = (one for one in found if one.panel == "Busiest hour")
     assert (soon.dashboard, soon.ref_id, soon.kind) == ("vllm-monitor-capacity", "A", "instant")
-    assert soon.expr.endswith("[1h])")
+    assert soon.expr.endswith("[1h:5m])")
 
 
 def _lines(title: str) -> list[float]:
