@@ -10,8 +10,8 @@ import pytest
 from monitor.model.instant import HOUR, MINUTE, Instant
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import equal
-from monitor.model.sample import MetricType, is_stale
 from monitor.model.relabel import Action, RelabelConfig
+from monitor.model.sample import MetricType, is_stale
 from monitor.model.target import Target
 from monitor.scrape.errors import Reason, ScrapeError
 from monitor.scrape.labels import LabelLimits
