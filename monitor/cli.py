@@ -88,6 +88,12 @@ def run(
     web_config_file: Annotated[
         str | None, typer.Option("--web.config.file", help="Who may ask, and TLS: a web configuration file.")
     ] = None,
+    ha_lease: Annotated[
+        str | None,
+        typer.Option(
+            help="Share the storage folder with another daemon, and relieve it when it hangs for so long: 15s."
+        ),
+    ] = None,
     log_level: Annotated[LogLevel, typer.Option(help="From which level on the log has a line.")] = LogLevel.INFO,
 ) -> None:
     """Watch vLLM servers and tell Slack."""
@@ -102,7 +108,8 @@ def run(
 
     # What is kept tells names of servers and people: it is for this user.
     os.umask(0o077)
-    flags = Flags(tuple(target or ()), slack_channel or "", storage or "", listen or "", web_config_file or "")
+    given = (slack_channel, storage, listen, web_config_file, ha_lease)
+    flags = Flags(tuple(target or ()), *(one or "" for one in given))
     load = loader(config, flags, os.environ)
     configure(log_level)
     signals: queue.SimpleQueue[int] = queue.SimpleQueue()

@@ -24,6 +24,8 @@ def loader(path: Path | None, flags: Flags, environment: Mapping[str, str]) -> C
             ("--slack-channel", flags.slack_channel),
             ("--storage", flags.storage),
             ("--listen", flags.listen),
+            ("--web.config.file", flags.web_config_file),
+            ("--ha-lease", flags.ha_lease),
         )
         if value
     ]

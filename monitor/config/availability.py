@@ -7,7 +7,8 @@ from monitor.model.instant import SECOND
 from monitor.yamldoc.section import Section
 
 LEASE = 15 * SECOND
-_SHORTEST = SECOND
+SHORTEST = SECOND
+TOO_SHORT = "must be 1s at least: a busy machine must not look like a dead one"
 
 
 class HaConfig(Section):
@@ -16,5 +17,5 @@ class HaConfig(Section):
     lease: PositiveDuration = LEASE
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        if self.lease < _SHORTEST:
-            yield "lease", "must be 1s at least: a busy machine must not look like a dead one"
+        if self.lease < SHORTEST:
+            yield "lease", TOO_SHORT

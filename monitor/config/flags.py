@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from monitor.config.alerting import AlertingConfig, ReceivedConfig
+from monitor.config.availability import SHORTEST, TOO_SHORT, HaConfig
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.fields import address, base_url, secret, secret_url, target
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.inhibition import shipped_inhibit_rules
 from monitor.config.receiving import ReceiverConfig, SlackConfig
-from monitor.config.scraping import ScrapeConfig, StaticConfig
+from monitor.config.scraping import Authorization, ScrapeConfig, StaticConfig
 from monitor.config.webfile import WebFile, read_web_file
+from monitor.model.instant import DurationError, parse_duration
 from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, shown
 
 T = TypeVar("T")
@@ -23,6 +26,9 @@ TARGETS = "VLLM_MONITOR_TARGETS"
 STORAGE = "VLLM_MONITOR_STORAGE"
 LISTEN = "VLLM_MONITOR_LISTEN"
 WEB_FILE = "VLLM_MONITOR_WEB_CONFIG_FILE"
+LEASE = "VLLM_MONITOR_HA_LEASE"
+POSTED_TOKEN = "VLLM_MONITOR_WEBHOOK_TOKEN"  # noqa: S105 - the name of a variable
+POSTED_TOKEN_FILE = "VLLM_MONITOR_WEBHOOK_TOKEN_FILE"  # noqa: S105 - the same
 CHANNEL = "SLACK_CHANNEL"
 TOKEN = "SLACK_BOT_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE = "SLACK_BOT_TOKEN_FILE"  # noqa: S105 - the same
@@ -44,6 +50,7 @@ class Flags:
     storage: str = ""
     listen: str = ""
     web_config_file: str = ""
+    ha_lease: str = ""
 
 
 class _Setting(NamedTuple):
@@ -71,6 +78,7 @@ def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
     storage = reader.setting("--storage", flags.storage, STORAGE)
     listen = reader.setting("--listen", flags.listen, LISTEN)
     web_file = reader.setting("--web.config.file", flags.web_config_file, WEB_FILE)
+    lease = reader.setting("--ha-lease", flags.ha_lease, LEASE)
     base = reader.setting("", "", BASE_URL)
     receiver = reader.receiver(channel)
     defaults = GlobalConfig()
@@ -83,6 +91,8 @@ def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
         storage=StorageConfig(path=reader.read(storage, Path, StorageConfig().path)),
         web=WebConfig(listen=reader.read(listen, address, WebConfig().listen)),
         web_file=reader.web_file(web_file),
+        ha=reader.read(lease, _ha, None),
+        alerting=reader.alerting(),
         inhibit_rules=shipped_inhibit_rules(),
     )
     if reader.mistakes:
@@ -118,6 +128,20 @@ class _Reader:
         except DocumentError as err:
             self.mistakes.extend(err.mistakes)
             return WebFile()
+
+    def alerting(self) -> AlertingConfig:
+        """Return what Alertmanagers must show that post to us."""
+        ways = [_Setting(name, self._environment.get(name, "").strip()) for name in (POSTED_TOKEN, POSTED_TOKEN_FILE)]
+        text, file = ways
+        if text.value and file.value:
+            self.wrong(file.source, f"at most one of {text.source}, {file.source} can be set")
+            return AlertingConfig()
+        if not text.value and not file.value:
+            return AlertingConfig()
+        shown = Authorization(
+            credentials=self.read(text, secret, None), credentials_file=Path(file.value) if file.value else None
+        )
+        return AlertingConfig(webhook=ReceivedConfig(authorization=shown))
 
     def receiver(self, channel: _Setting) -> ReceiverConfig:
         ways = [_Setting(name, self._environment[name]) for name in _WAYS if self._environment.get(name, "").strip()]
@@ -160,6 +184,17 @@ class _Reader:
                 metrics_path=page.path,
                 static_configs=(StaticConfig(targets=tuple(targets)),),
             )
+
+
+def _ha(written: str) -> HaConfig:
+    """Return how long a daemon that hangs is waited for. Raises ValueError."""
+    try:
+        lease = parse_duration(written)
+    except DurationError as err:
+        raise ValueError(f"{shown(written)} is not a duration (write 30s, 5m, 1h30m)") from err
+    if lease < SHORTEST:
+        raise ValueError(TOO_SHORT)
+    return HaConfig(lease=lease)
 
 
 def _target(written: str) -> tuple[_Page, str] | None:

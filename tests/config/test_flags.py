@@ -1,7 +1,10 @@
 """One container, told everything by flags and variables."""
 
+from pathlib import Path
+
 import pytest
 
+from monitor.config.availability import HaConfig
 from monitor.config.fields import Address
 from monitor.config.flags import Flags, from_flags
 from monitor.config.receiving import SlackConfig
@@ -167,3 +170,31 @@ def test_a_mistake_names_the_flag_or_the_variable(flags: Flags, environment: dic
 
 def test_all_mistakes_are_told_at_once() -> None:
     assert len(mistakes(Flags(listen="x", targets=("ftp://a", "b:c")), {"SLACK_CHANNEL": "x"})) == 4
+
+
+def test_a_lease_and_what_alertmanagers_must_show(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("let-me-in\n")
+    flags = Flags(("x:1",), ha_lease="20s")
+    config = from_flags(flags, {"VLLM_MONITOR_HA_LEASE": "1h", "VLLM_MONITOR_WEBHOOK_TOKEN_FILE": str(token)})
+    assert config.ha == HaConfig(lease=20_000)
+    shown = config.alerting.webhook.shown
+    assert shown is not None
+    assert shown.header() == "Bearer let-me-in"
+
+
+@pytest.mark.parametrize(
+    ("environment", "what"),
+    [
+        ({"VLLM_MONITOR_HA_LEASE": "10ms"}, "VLLM_MONITOR_HA_LEASE: must be 1s at least"),
+        ({"VLLM_MONITOR_HA_LEASE": "soon"}, '"soon" is not a duration'),
+        (
+            {"VLLM_MONITOR_WEBHOOK_TOKEN": "a", "VLLM_MONITOR_WEBHOOK_TOKEN_FILE": "b"},
+            "at most one of VLLM_MONITOR_WEBHOOK_TOKEN, VLLM_MONITOR_WEBHOOK_TOKEN_FILE can be set",
+        ),
+    ],
+)
+def test_a_lease_or_a_token_that_makes_no_sense_is_refused(environment: dict[str, str], what: str) -> None:
+    with pytest.raises(DocumentError) as error:
+        from_flags(Flags(("x:1",)), environment)
+    assert what in str(error.value)
