@@ -10,14 +10,11 @@ from pathlib import Path
 import yaml
 
 from deploy import build
+from deploy.publish import published, rename
 from monitor.rulebook.operator import prometheus_rules
 from tests.deploy.objects import read
 from tests.deploy.operator import operator_says
 from tests.deploy.tools import DEPLOY, ROOT
-
-# Where image and source are published is one setting: whoever publishes them elsewhere replaces these two.
-IMAGE = "ghcr.io/vllm-monitor/vllm-monitor"
-SOURCE = "https://github.com/vllm-monitor/vllm-monitor"
 
 
 def said_of(root: Path) -> "subprocess.CompletedProcess[str]":
@@ -80,5 +77,24 @@ def test_image_and_source_have_one_name_everywhere() -> None:
     ]
     images = {found for text in texts for found in re.findall(r"ghcr\.io/[\w./-]+", text)}
     sources = {found for text in texts for found in re.findall(r"https://github\.com/[\w-]+/[\w-]+", text)}
-    assert images == {IMAGE}
-    assert sources == {SOURCE}
+    names = published(ROOT)
+    assert images <= {names["image"]}
+    assert sources <= {names["source"]}
+    assert any(names["image"] in text for text in texts)
+
+
+def test_both_names_are_changed_everywhere_at_once(tmp_path: Path) -> None:
+    old = published(ROOT)
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "published.yaml").write_text((DEPLOY / "published.yaml").read_text())
+    (tmp_path / "page.md").write_text(f"[source]({old['source']}/blob/main/x) {old['image']}:1\n")
+    (tmp_path / "picture.png").write_bytes(b"\xff\x00")
+    (tmp_path / "unknown.md").write_text(old["image"])
+    for command in (["init", "--quiet"], ["add", "deploy", "page.md", "picture.png"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    new = {"source": "https://git.internal/llm/monitor", "image": "registry.internal/monitor"}
+    assert sorted(path.name for path in rename(tmp_path, new)) == ["page.md", "published.yaml"]
+    assert published(tmp_path) == new
+    assert (tmp_path / "page.md").read_text() == f"[source]({new['source']}/blob/main/x) {new['image']}:1\n"
+    # What git does not know is not ours to change.
+    assert (tmp_path / "unknown.md").read_text() == old["image"]

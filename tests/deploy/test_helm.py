@@ -11,6 +11,7 @@ import yaml
 from monitor import __version__
 from monitor.config.read import load
 from tests.deploy.objects import Object, of_kind, pod_of, read, wrong_with
+from tests.deploy.published import IMAGE
 from tests.deploy.tools import DEPLOY, ROOT, answered
 
 CHART = DEPLOY / "helm" / "vllm-monitor"
@@ -125,7 +126,7 @@ def test_the_defaults_are_what_the_kustomization_has() -> None:
     (theirs,) = of_kind(read((DEPLOY / "kubernetes" / "base" / "deployment.yaml").read_text()), "Deployment")
     (ours,) = of_kind(objects("as-it-ships"), "Deployment")
     (container,), (other,) = pod_of(ours)["containers"], pod_of(theirs)["containers"]
-    assert container.pop("image") == f"ghcr.io/vllm-monitor/vllm-monitor:{__version__}"
+    assert container.pop("image") == f"{IMAGE}:{__version__}"
     assert container.pop("imagePullPolicy") == "IfNotPresent"
     other.pop("image")
     assert container == other

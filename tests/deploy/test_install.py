@@ -24,6 +24,7 @@ from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
 from tests.deploy.blocks import RUN, UNTIL_READY, Block, blocks
+from tests.deploy.published import SOURCE
 from tests.deploy.tools import DEPLOY, ROOT
 from tests.engines import engine
 from tests.waiting import until
@@ -91,7 +92,7 @@ class Reader:
 
     def command(self, block: Block) -> list[str]:
         """Return how the block is run: with the addresses of this machine, and without telling Slack."""
-        text = block.text.replace("https://github.com/vllm-monitor/vllm-monitor", str(self._source))
+        text = block.text.replace(SOURCE, str(self._source))
         text = text.replace("127.0.0.1:9109", self.address).replace("http://127.0.0.1:8000", self._vllm)
         text = re.sub(r"(vllm-monitor (?:alerts|query))\b", rf"\1 --url http://{self.address}", text)
         # No such webhook, and nothing that the internet hears of.

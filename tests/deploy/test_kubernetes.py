@@ -11,6 +11,7 @@ import yaml
 from monitor import __version__
 from monitor.config.flags import Flags, from_flags
 from tests.deploy.objects import Object, kustomized, of_kind, pod_of, wrong_with
+from tests.deploy.published import IMAGE
 from tests.deploy.tools import DEPLOY, ROOT
 
 OVERLAYS = DEPLOY / "kubernetes" / "overlays"
@@ -123,7 +124,7 @@ def test_it_runs_with_nothing_to_spare(built: dict[str, list[Object]]) -> None:
         assert "cpu" not in container["resources"]["limits"]
         mounted = {mount["name"].removeprefix("vllm-monitor-"): mount for mount in container["volumeMounts"]}
         assert {name for name, mount in mounted.items() if not mount.get("readOnly")} == {"state", "tmp"}
-        assert container["image"] == f"ghcr.io/vllm-monitor/vllm-monitor:{__version__}"
+        assert container["image"] == f"{IMAGE}:{__version__}"
     for one in of_kind(built["stand-alone"], "Deployment"):
         pod = pod_of(one)["securityContext"]
         assert (pod["runAsNonRoot"], pod["runAsUser"], pod["fsGroup"]) == (True, 65532, 65532)
@@ -204,6 +205,6 @@ def test_the_sidecar_of_llm_d_is_the_same_one() -> None:
         (theirs,) = patch["initContainers"]
         port = {"name": "VLLM_PORT", "value": {"decode": "8200", "prefill": "8000"}[part]}
         expected = [port if each["name"] == "VLLM_PORT" else each for each in theirs["env"]]
-        image = f"ghcr.io/vllm-monitor/vllm-monitor:{__version__}"
+        image = f"{IMAGE}:{__version__}"
         assert sidecar == theirs | {"env": expected, "image": image}
         assert values[part]["volumes"] == patch["volumes"]
