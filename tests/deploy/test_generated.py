@@ -17,13 +17,13 @@ from tests.deploy.operator import operator_says
 from tests.deploy.tools import DEPLOY, ROOT
 
 
-def said_of(root: Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "deploy.build", "--check"]
+def said_of(root: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "deploy.build", *options]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
 
 def test_every_file_is_what_the_generator_writes() -> None:
-    done = said_of(ROOT)
+    done = said_of(ROOT, "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), "run `make generated`"
     assert all(path.exists() for path, _ in build.links())
 
@@ -34,11 +34,12 @@ def test_what_is_not_current_is_named(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         for path in (*(ROOT / name).glob("*.yaml"), *(ROOT / name).glob("*.json")):
             shutil.copy(path, tmp_path / name)
+    assert said_of(tmp_path).returncode == 0
     (tmp_path / "deploy/helm/vllm-monitor/values.yaml").write_text("# -- Other values.\nnew: 1\n")
     (tmp_path / "deploy/helm/vllm-monitor/files/prometheusrules.yaml").unlink()
     with (tmp_path / "rules" / "inhibition.yaml").open("a") as file:
         file.write("  - {source_matchers: [a=b], target_matchers: [a=c], equal: [d]}\n")
-    done = said_of(tmp_path)
+    done = said_of(tmp_path, "--check")
     assert done.returncode == 1
     assert [Path(line).name for line in done.stdout.splitlines()] == [
         # As it is, and as Compose has it.
