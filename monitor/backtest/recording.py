@@ -8,7 +8,7 @@ the last two may be missing. The server is scraped again, by the daemon's own sc
 import gzip
 import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +16,8 @@ from monitor.backtest.source import Period, SourceError, usual_interval
 from monitor.model.instant import Duration, Instant, from_seconds, slot_at_or_before
 from monitor.model.labels import INSTANCE, JOB, Labels
 from monitor.model.target import Target
+from monitor.probe.page import PAGE_NAMES, PageFacts
+from monitor.probe.pools import pools_of
 from monitor.probe.readings import Health, Readings, health_of
 from monitor.probe.series import probe_series
 from monitor.scrape.errors import Reason, ScrapeError
@@ -119,7 +121,10 @@ class RecordedServer:
         name = path.name.removesuffix(".gz").removesuffix(".jsonl")
         self._target = Target(_JOB, path.name, Labels.of({JOB: _JOB, INSTANCE: name}), Labels())
         options = ScrapeOptions(scrape_interval=interval, fallback_scrape_protocol=ScrapeProtocol.PROMETHEUS_TEXT_1_0_0)
-        self._loop = ScrapeLoop(self._target, options, window, self._fetch, wanted=wanted)
+        kept = None if wanted is None else wanted | PAGE_NAMES
+        self._loop = ScrapeLoop(self._target, options, window, self._fetch, wanted=kept)
+        # What a daemon would have asked the page of the KV cache.
+        self._facts = PageFacts(lambda: self._loop.page)
         self._probes = window.block(("probe", self._target.labels))
         self._interval = interval
         self._lines = scrapes(path)
@@ -149,6 +154,8 @@ class RecordedServer:
         return Answer(page.encode(), _TEXT)
 
     def _probe(self) -> None:
-        samples = probe_series(self._present.readings, self._target) if self._present is not None else []
+        pools = pools_of(self._facts.configs())
+        known = replace(self._present.readings, pools=pools) if self._present is not None else None
+        samples = probe_series(known, self._target) if known is not None else []
         columns = [self._probes.column(labels) for labels, _ in samples]
         self._probes.append(self._slot, columns, [value for _, value in samples])

@@ -75,6 +75,20 @@ def play(config: Config, history: History, period: Period, watcher: Watcher, *, 
     return Played(stage.outcome(Outcome(period.start, period.end, period.interval)))
 
 
+def window_of(config: Config, history: History, period: Period) -> Window:
+    """
+    Return the window after a period that was played instant by instant, with everything in it.
+
+    Raises DocumentError and SourceError.
+    """
+    specs = tuple(_without_texts(spec) for spec in rule_groups(config))
+    stage = _stage(config, specs, period)
+    keep(stage.window, _expressions(specs), period.end - period.start + HOUR)
+    feed = history.feed(stage.window, _read_names(specs), period, by_slots=True)
+    BySlots(stage, feed).play(period.start - 1, period.end)
+    return stage.window
+
+
 def _through(play_part: Callable[[Instant, Instant], None], stage: Stage, period: Period, watcher: Watcher) -> None:
     at, length = period.start - 1, _FIRST
     while at < period.end:

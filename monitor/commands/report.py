@@ -1,7 +1,7 @@
 """`vllm-monitor report`: asks a daemon or a Prometheus, and prints."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
@@ -55,16 +55,33 @@ def period_asked(from_: str | None, to: str | None, *, week: bool, zone: tzinfo,
         raise UsageError(str(err)) from err
 
 
-def periods_compared(first: str, second: str, zone: tzinfo, *, others: bool) -> tuple[Period, Period]:
-    """Return the two periods of --compare; `others`: are there options beside it? Raises UsageError."""
+def compared(
+    both: tuple[str, str], server: str, zone: tzinfo, *, others: bool
+) -> tuple[Callable[[], Gathered], Callable[[], Gathered]]:
+    """
+    Return what gathers either side of --compare, a period or a recording.
+
+    `others`: are there options beside it? Raises UsageError.
+    """
     if others:
         raise UsageError(
             "--compare has its own times and is only printed: leave --week, --from, --to, --png and --slack out"
         )
+    first, second = (_side(one, server, zone) for one in both)
+    return first, second
+
+
+def _side(asked: str, server: str, zone: tzinfo) -> Callable[[], Gathered]:
+    # Whoever reports by a schedule has no use for the player of recordings.
+    from monitor.commands.report_recording import is_recording, of_recording
+
+    if is_recording(asked):
+        return lambda: of_recording(Path(asked))
     try:
-        return period_of(first, zone), period_of(second, zone)
+        period = period_of(asked, zone)
     except PeriodError as err:
         raise UsageError(f"--compare: {err}") from err
+    return lambda: known(server, period)
 
 
 def server_asked(prometheus: str | None, url: str | None) -> str:

@@ -18,7 +18,9 @@ _PROMETHEUS = typer.Option("--prometheus", help="Ask a Prometheus that evaluates
 _URL = typer.Option("--url", help="Ask another daemon than http://127.0.0.1:9109.")
 _LIMIT = typer.Option("--input-limit", min=1, help="The longest prompt that is wanted, in tokens.")
 _COMPARE = typer.Option(
-    "--compare", metavar="A B", help="Two periods side by side: 2026-11-01T10:00/11:00 2026-11-02T10:00/11:00."
+    "--compare",
+    metavar="A B",
+    help="Two periods side by side, 2026-11-01T10:00/11:00 2026-11-02T10:00/11:00, or recordings: a.jsonl.gz.",
 )
 _PNG = typer.Option("--png", help="Also draw it into this file; takes the extra `charts`.")
 _SLACK = typer.Option("--slack", help="Also post it to Slack, with a picture in the thread.")
@@ -47,10 +49,10 @@ def report_command(  # noqa: PLR0913 - typer reads options off the signature
     from monitor.clock import SystemClock
     from monitor.commands.query import QueryError
     from monitor.commands.report import (
+        compared,
         compared_as,
         known,
         period_asked,
-        periods_compared,
         print_as,
         server_asked,
         write_picture,
@@ -63,8 +65,8 @@ def report_command(  # noqa: PLR0913 - typer reads options off the signature
         zone = zone_of(timezone)
         server = server_asked(prometheus, url)
         if compare:
-            periods = periods_compared(*compare, zone, others=week or slack or bool(from_ or to or png))
-            first, second = (report_of(known(server, one), input_limit) for one in periods)
+            sides = compared(compare, server, zone, others=week or slack or bool(from_ or to or png))
+            first, second = (report_of(gathered(), input_limit) for gathered in sides)
             compared_as(first, second, zone, terminal(), json=json)
             return
         period = period_asked(from_, to, week=week, zone=zone, now=SystemClock().now())

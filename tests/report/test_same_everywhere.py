@@ -102,6 +102,21 @@ def test_the_command_prints_and_draws_it(window: Window, tmp_path: Path) -> None
     assert "nothing is recorded of this time" in long_ago.stderr
 
 
+def test_two_recordings_stand_side_by_side(tmp_path: Path) -> None:
+    recordings = Path(__file__).parents[1] / "data" / "recordings"
+    overload = str(recordings / "vllm-0.32.0-overload-1s.jsonl.gz")
+    done = CliRunner().invoke(cli, ["report", "--compare", overload, overload, "--json"])
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert told["a"] == told["b"]
+    (one,) = told["a"]["models"]
+    # From its page alone: what the daemon asks beside it is not in a recording.
+    assert one["cache"]["max_concurrency_requests"] == 6.25
+    assert one["queue"]["waiting_peak_requests"]["value"] == 43
+    nothing = CliRunner().invoke(cli, ["report", "--compare", overload, str(tmp_path / "none.jsonl")])
+    assert (nothing.exit_code, "No such file" in nothing.stderr) == (1, True)
+
+
 def test_the_command_posts_it(window: Window, tmp_path: Path) -> None:
     with serve(window) as daemon, SlackStub() as slack:
         slack.workspace.tokens[TOKEN] = frozenset((*SCOPES, "files:write"))
