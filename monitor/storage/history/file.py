@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from monitor.model.instant import DAY, HOUR, Duration, Instant
-from monitor.storage.db import FILE_NAME, StateError, transaction, translated
+from monitor.storage.db import FILE_NAME, DamagedStateError, StateError, transaction, translated
+from monitor.storage.history.salvage import put_back, salvaged
 from monitor.storage.migrations import HISTORY
 
 _SETTINGS = (
@@ -77,6 +78,8 @@ class HistoryFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self._lock = threading.Lock()
+        # What the last read has failed by, where the tables are damaged.
+        self.torn: DamagedStateError | None = None
         with translated(self.path):
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             # A damaged text must cost its own row, not all that are read with it.
@@ -89,9 +92,14 @@ class HistoryFile:
             self._connection.close()
 
     def begin_anew(self) -> None:
-        """Forget everything: the tables themselves are damaged."""
+        """Make the tables anew, with what can be read of them: they are damaged themselves."""
+        self.torn = None
+        with translated(self.path), contextlib.closing(salvaged(self.path, TABLES)) as copy:
+            self._begin_with(copy)
+
+    def _begin_with(self, copy: sqlite3.Connection) -> None:
         with contextlib.suppress(StateError):
-            self._make(f"DROP TABLE IF EXISTS {table}" for table in TABLES)
+            self._make([f"DROP TABLE IF EXISTS {table}" for table in TABLES], copy)
             return
         # A tree that cannot be walked cannot be dropped either: its pages are left behind, and nobody knows them.
         ((version,),) = self._read("PRAGMA schema_version")
@@ -102,7 +110,8 @@ class HistoryFile:
                 (
                     "DELETE FROM sqlite_master WHERE tbl_name LIKE 'history!_%' ESCAPE '!'",
                     f"PRAGMA schema_version = {version + 1}",
-                )
+                ),
+                copy,
             )
         finally:
             with translated(self.path), self._lock:
@@ -118,7 +127,9 @@ class HistoryFile:
     def last_ids(self) -> tuple[int, int]:
         """Return the greatest id of a series and the greatest number of a head row that are in use."""
         ((series, number),) = self._read(
-            "SELECT (SELECT COALESCE(MAX(id), 0) FROM history_series),"
+            # A chunk may have outlived its series, where the tables were damaged.
+            "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM history_series),"
+            " (SELECT COALESCE(MAX(series), 0) FROM history_chunk)),"
             " (SELECT COALESCE(MAX(number), 0) FROM history_head)"
         )
         return int(series), int(number)
@@ -139,13 +150,17 @@ class HistoryFile:
     def append(self, row: HeadRow, series: Iterable[SeriesRow]) -> None:
         """Write a row of the head, and those of its series that are new or have another owner."""
         with transaction(self._connection, self._lock, self.path) as run:
-            run.executemany(
-                "INSERT INTO history_series VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE"
-                " SET owner = excluded.owner, counter = excluded.counter, seen = MAX(seen, excluded.seen)",
-                [(one.id, one.name, one.labels, one.owner, one.counter, one.seen) for one in series],
-            )
-            run.execute("INSERT INTO history_head VALUES (?, ?, ?, ?)", (row.number, row.start, row.end, row.body))
+            try:
+                run.executemany(
+                    "INSERT INTO history_series VALUES (?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT (id) DO UPDATE"
+                    " SET owner = excluded.owner, counter = excluded.counter, seen = MAX(seen, excluded.seen)",
+                    [(one.id, one.name, one.labels, one.owner, one.counter, one.seen) for one in series],
+                )
+                run.execute("INSERT INTO history_head VALUES (?, ?, ?, ?)", (row.number, row.start, row.end, row.body))
+            except sqlite3.IntegrityError as err:
+                # An index says that there is what the table does not have.
+                raise DamagedStateError(f"{self.path}: {err}") from err
 
     def head(self, after: Instant, until: Instant) -> list[HeadRow]:
         """Return the rows of the head with samples in `(after, until]`, in the order in which they were written."""
@@ -244,11 +259,13 @@ class HistoryFile:
         )
         return (pages - free) * size, int(series), int(chunks)
 
-    def _make(self, after: Iterable[str]) -> None:
-        """Make the tables, after these statements."""
+    def _make(self, after: Iterable[str], copy: sqlite3.Connection) -> None:
+        """Make the tables, after these statements, and put into them what was saved."""
         with transaction(self._connection, self._lock, self.path) as run:
             for statement in (*after, *HISTORY):
                 run.execute(statement)
+            for table in TABLES:
+                put_back(copy, table, run)
 
     def _in_chunks(self, what: str, series: Collection[int], after: Instant, until: Instant) -> list[tuple[Any, ...]]:
         ids = sorted(series)
@@ -265,8 +282,12 @@ class HistoryFile:
         return found
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with translated(self.path), self._lock:
-            return self._connection.execute(query, values).fetchall()
+        try:
+            with translated(self.path), self._lock:
+                return self._connection.execute(query, values).fetchall()
+        except DamagedStateError as err:
+            self.torn = err
+            raise
 
 
 def _series_row(row: tuple[Any, ...]) -> SeriesRow:

@@ -72,7 +72,7 @@ class History:
         self._expiring = False
         self._silent = False
         # Nothing is written before it is known what is there: ids would come a second time.
-        self._recalled = False
+        self._recalled = self._salvaged = False
         self._try(self._recall)
 
     @property
@@ -133,6 +133,9 @@ class History:
             self._silent = False
 
     def _save(self, window: Window, now: Instant) -> None:
+        # It may be a query that has found it.
+        if self._file.torn is not None:
+            raise self._file.torn
         if not self._recalled:
             self._recall()
         self._append(window, slot_at_or_before(now - SETTLED, RESOLUTION))
@@ -142,20 +145,24 @@ class History:
         """Learn up to when there are samples, and which ids are in use. Raises StateError."""
         self._mark = self._file.newest()
         self._last_id, self._last_number = self._file.last_ids()
+        if self._salvaged:
+            # So may have a row of the head.
+            rows = self._reader.head(-(2**62), 2**62)
+            self._last_id = max([self._last_id, *(max(row) for row in rows if row)])
         self._own_from = self._last_number + 1
         self._recalled = True
 
     def _begin_anew(self, err: StateError) -> None:
         """Not only a chunk but the tables are damaged; whatever becomes of them, alerts go on."""
         self._counts.damaged()
-        log.error("the history is damaged and begins anew", extra={"reason": str(err)})
+        log.error("the history is damaged: what can be read of it is kept", extra={"reason": str(err)})
         try:
             self._file.begin_anew()
         except StateError as another:
             self._counts.failed()
             log.error("history not written", extra={"reason": str(another)})
         self._ids = {}
-        self._recalled = False
+        self._recalled, self._salvaged = False, True
         self._mark = None
 
     def _append(self, window: Window, until: Instant) -> None:

@@ -5,6 +5,7 @@ import sqlite3
 import struct
 import tempfile
 from array import array
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from monitor.model.instant import DAY, HOUR, MINUTE, Instant
 from monitor.model.sample import STALE
-from monitor.storage.db import FILE_NAME
+from monitor.storage.db import FILE_NAME, DamagedStateError
 from monitor.storage.history.keep import Keep
 from tests.storage.history.keeping import ALL, START, Keeper, bits, minutes, series
 
@@ -197,6 +198,43 @@ def test_damaged_tables_cost_the_history_and_nothing_else(tmp_path: Path) -> Non
         again.write(at, {"a": 1.0})
         again.save(at)
     assert [at for at, _ in again.read()["a"]] == list(minutes(2, START + 10 * MINUTE))
+
+
+@pytest.mark.parametrize(
+    ("table", "left"),
+    [("history_chunk", 3_000), ("sqlite_autoindex_history_chunk_1", 75 * 60), ("history_series", 3_000)],
+)
+def test_of_a_table_with_a_damaged_page_the_rest_is_saved_when_somebody_meets_it(
+    tmp_path: Path, table: str, left: int
+) -> None:
+    keeper = Keeper(tmp_path)
+    names = [str(number) for number in range(75)]
+    for at in minutes(60, START + 30 * MINUTE):
+        keeper.write(at, {name: math.sin(at + int(name)) for name in names})
+        keeper.save(at)
+    last = START + 90 * MINUTE
+    keeper.save(last)
+    keeper.history.close()
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection:
+        # The root of a tree has the numbers of its leaves.
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file = tmp_path / FILE_NAME
+    leaf = int.from_bytes(file.read_bytes()[(page - 1) * 1024 + 8 :][:4], "big")
+    with file.open("r+b") as written:
+        written.seek((leaf - 1) * 1024)
+        written.write(b"\xff" * 1024)
+    again = Keeper(tmp_path)
+    # Some of it is met when the file is opened, some by a query.
+    with suppress(DamagedStateError):
+        again.read()
+    again.write(last + MINUTE, {"new": 1.0})
+    again.save(last + MINUTE)
+    again.save(last + MINUTE)
+    found = again.read()
+    assert found.pop("new") == bits([last + MINUTE], [1.0])
+    assert left <= sum(map(len, found.values())) <= 75 * 60
+    assert (again.counted.damages, again.counted.failures) == (1, 0)
 
 
 def test_a_full_disk_loses_nothing_that_the_window_still_has(tmp_path: Path) -> None:
