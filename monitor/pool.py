@@ -6,6 +6,7 @@ Targets come and go while the daemon runs: what stays goes on as it is, what is 
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from monitor.discovery.populate import Discovered, JobSettings, populate
 from monitor.discovery.provider import Provider
@@ -61,6 +62,14 @@ class Members:
 NOBODY = Members()
 
 
+class _Known(NamedTuple):
+    """What became of the targets of a group, and those of them that are to be scraped."""
+
+    group: TargetGroup
+    found: tuple[Discovered, ...]
+    kept: tuple[Discovered, ...]
+
+
 class Pool:
     """
     The targets of one configuration. One thread at a time calls `sync` or `take_over`; anybody may read `members`.
@@ -73,7 +82,7 @@ class Pool:
         self._window = window
         self._wanted: Collection[str] | None = None
         # What became of a group is not worked out again as long as it is the very same group.
-        self._known: dict[tuple[str, int], tuple[TargetGroup, tuple[Discovered, ...]]] = {}
+        self._known: Mapping[str, Mapping[int, _Known]] = {}
         self.members: Members = self._members(old.members if old is not None else NOBODY)
 
     @property
@@ -135,29 +144,23 @@ class Pool:
         probers: dict[ProberKey, ProbeLoop] = {}
         found: dict[str, Sequence[Discovered]] = {}
         counts: dict[str, tuple[int, int]] = {}
-        known, self._known = self._known, {}
+        self._known = {job.name: _groups_of(job, self._known.get(job.name, {})) for job in self.jobs}
         for job in self.jobs:
-            found[job.name] = self._found(job, known)
+            known = self._known[job.name].values()
+            found[job.name] = tuple(one for group in known for one in group.found)
             # One that is found twice is one target.
-            targets = {one.target: one for one in reversed(found[job.name]) if one.target is not None}
+            targets: dict[Target, Discovered] = {}
+            for one in (one for group in known for one in group.kept):
+                if one.target is not None:
+                    targets.setdefault(one.target, one)
             counts[job.name] = len(found[job.name]), len(targets)
-            for target, one in reversed(targets.items()):
+            for target, one in targets.items():
                 loop = self._loop(target, _in_rhythm(job.scrape, one), old)
                 loops[target, loop.options] = loop
                 if job.probe is not None:
                     options = replace(job.probe, scrape=loop.options)
                     probers[target, options] = self._prober(loop, options, old)
         return Members(loops, probers, found, counts)
-
-    def _found(
-        self, job: Job, known: Mapping[tuple[str, int], tuple[TargetGroup, tuple[Discovered, ...]]]
-    ) -> Sequence[Discovered]:
-        found: list[Discovered] = []
-        for group in job.groups():
-            key = job.name, id(group)
-            self._known[key] = known.get(key) or (group, tuple(populate((group,), job.settings)))
-            found += self._known[key][1]
-        return found
 
     def _loop(self, target: Target, options: ScrapeOptions, old: Members) -> ScrapeLoop:
         loop = old.loops.get((target, options))
@@ -171,6 +174,18 @@ class Pool:
         if prober is None or prober.is_stopped:
             return prober_of(loop.target, options, self._window, loop)
         return prober
+
+
+def _groups_of(job: Job, known: Mapping[int, _Known]) -> dict[int, _Known]:
+    """Return what became of each group of a job; one that is the very same as before is not gone through again."""
+    groups: dict[int, _Known] = {}
+    for group in job.groups():
+        same = known.get(id(group))
+        if same is None:
+            found = tuple(populate((group,), job.settings))
+            same = _Known(group, found, tuple(one for one in found if one.target is not None))
+        groups[id(group)] = same
+    return groups
 
 
 def _in_rhythm(options: ScrapeOptions, found: Discovered) -> ScrapeOptions:

@@ -5,11 +5,11 @@ reference: Prometheus 3, scrape/target.go PopulateLabels, Target.URL.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
 from monitor.model.instant import Duration, DurationError, format_duration, parse_duration
-from monitor.model.labels import INSTANCE, JOB, Labels
+from monitor.model.labels import EMPTY, INSTANCE, JOB, Labels
 from monitor.model.relabel import RelabelConfig, relabel
 from monitor.model.target import Target
 from monitor.model.targetgroup import TargetGroup
@@ -35,25 +35,32 @@ class JobSettings:
 @dataclass(frozen=True, slots=True)
 class Discovered:
     """
-    What became of one discovered target.
+    What became of one discovered target, which `own` labels and those of its group, `shared`, describe.
 
     `labels` are all labels after relabelling, those that begin with `__` among them, empty when a rule dropped it.
     `target` is what to scrape, None when it was dropped or is wrong in itself, which `error` tells.
     """
 
-    discovered_labels: Labels
-    labels: Labels
+    job: JobSettings
+    own: Labels
+    shared: Labels
+    labels: Labels = EMPTY
     target: Target | None = None
     scrape_interval: Duration = 0
     scrape_timeout: Duration = 0
     error: str = ""
+
+    @property
+    def discovered_labels(self) -> Labels:
+        """The labels before relabelling. Not kept: in a large cluster nearly everything that is found is dropped."""
+        return Labels.of(_filled({**dict(self.shared), **dict(self.own)}, self.job))
 
 
 def populate(groups: Iterable[TargetGroup], job: JobSettings) -> Iterator[Discovered]:
     """Yield what becomes of each target, in the order of the groups."""
     for group in groups:
         for own in group.targets:
-            yield _populated(_filled({**dict(group.labels), **dict(own)}, job), job)
+            yield _populated(Discovered(job, own, group.labels))
 
 
 def _filled(labels: dict[str, str], job: JobSettings) -> dict[str, str]:
@@ -69,20 +76,20 @@ def _filled(labels: dict[str, str], job: JobSettings) -> dict[str, str]:
     return {**given, **labels}
 
 
-def _populated(labels: dict[str, str], job: JobSettings) -> Discovered:
-    discovered = Labels.of(labels)
+def _populated(found: Discovered) -> Discovered:
+    discovered, job = found.discovered_labels, found.job
     labels = discovered.as_dict()
     if not relabel(labels, job.relabel_configs):
-        return Discovered(discovered, Labels())
+        return found
     try:
         interval, timeout = _checked(labels)
     except ValueError as err:
-        return Discovered(discovered, Labels(), error=str(err))
+        return replace(found, error=str(err))
     kept = {name: value for name, value in labels.items() if not name.startswith(META)}
     kept.setdefault(INSTANCE, kept[ADDRESS])
     shown = Labels.of({name: value for name, value in kept.items() if not name.startswith(RESERVED)})
     target = Target(job.job_name, _url(kept, job), shown, discovered)
-    return Discovered(discovered, Labels.of(kept), target, interval, timeout)
+    return replace(found, labels=Labels.of(kept), target=target, scrape_interval=interval, scrape_timeout=timeout)
 
 
 def _checked(labels: dict[str, str]) -> tuple[Duration, Duration]:

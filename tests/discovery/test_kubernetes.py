@@ -274,4 +274,4 @@ def test_of_a_large_cluster_only_what_is_read_is_kept() -> None:
         tracemalloc.stop()
         discovery.stop()
     assert len(found.groups) == len(numbers)
-    assert kept / len(numbers) < 9_000
+    assert kept / len(numbers) < 4_000

@@ -18,7 +18,7 @@ from tests.discovery.apiserver import TOKEN, ApiServer, serving
 from tests.discovery.cluster import endpoints, endpointslice, node, pod, service
 from tests.engines import engine
 
-ODD = {"a/b-c": "1", "a.b_c": "ü", "x" * 63: "y", "UPPER": "", "0": "zero"}
+ODD = {"a/b-c": "1", "d.e_f": "ü", "x" * 63: "y", "UPPER": "", "0": "zero"}
 ROLES: dict[str, dict[str, Any]] = {
     "pod": {},
     "service": {},

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 from monitor.discovery.kubernetes import endpoints, node, pod, service
 from monitor.discovery.kubernetes.meta import Json
-from monitor.discovery.kubernetes.reflector import USUAL_PACE, Api, Pace, Reflector, Resource
+from monitor.discovery.kubernetes.reflector import USUAL_PACE, Api, Kept, Pace, Reflector, Resource
 from monitor.discovery.provider import Found
 from monitor.model.instant import Duration
+from monitor.model.labels import Labels
 from monitor.model.targetgroup import TargetGroup
+
+_MOST_PAIRS = 200_000
 
 
 class Kind(NamedTuple):
@@ -33,6 +36,21 @@ KINDS = {
 _BESIDE: Mapping[str, Sequence[str]] = {"endpoints": ("pod", "service"), "endpointslice": ("pod", "service")}
 
 
+class Sharing:
+    """Gives groups the same pairs: of hundreds of thousands of labels most are those of other pods, too."""
+
+    def __init__(self) -> None:
+        self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def __call__(self, group: TargetGroup) -> TargetGroup:
+        if len(self._pairs) > _MOST_PAIRS:
+            # What is unique would fill the memory for ever.
+            self._pairs = {}
+        share = self._pairs.setdefault
+        targets = tuple(Labels(share(pair, pair) for pair in labels) for labels in group.targets)
+        return TargetGroup(group.source, targets, Labels(share(pair, pair) for pair in group.labels))
+
+
 def resources(
     role: str, namespaces: Sequence[str], selectors: Mapping[str, Mapping[str, str]], *, nodes: bool
 ) -> list[Resource]:
@@ -41,17 +59,31 @@ def resources(
 
     `selectors` are query parameters for a kind; `nodes`: their labels are wanted too.
     """
-    kinds = [role, *_BESIDE.get(role, ())]
-    if nodes and role in ("pod", *_BESIDE):
-        kinds.append("node")
+    nodes = nodes and role in ("pod", *_BESIDE)
+    kinds = [role, *_BESIDE.get(role, ()), *(("node",) if nodes else ())]
+    sharing = Sharing()
+    # What needs no other object becomes a group at once, and nothing else is kept of it.
+    alone = _ALONE.get(role) if not nodes else None
     found: list[Resource] = []
     for name in kinds:
         kind = KINDS[name]
+        kept = _then(alone, sharing) if alone is not None else kind.trimmed
         places = [f"/namespaces/{namespace}" for namespace in namespaces] if kind.namespaced else []
         for place in places or [""]:
             path = f"{kind.group}{place}/{kind.plural}"
-            found.append(Resource(name, path, selectors.get(name, {}), kind.trimmed))
+            found.append(Resource(name, path, selectors.get(name, {}), kept))
     return found
+
+
+_ALONE: Mapping[str, Callable[[Json], TargetGroup]] = {
+    "pod": lambda found: pod.pod_group(found, {}),
+    "service": service.service_group,
+    "node": node.node_group,
+}
+
+
+def _then(first: Callable[[Json], TargetGroup], second: Sharing) -> Callable[[Json], TargetGroup]:
+    return lambda found: second(first(found))
 
 
 class KubernetesDiscovery:
@@ -112,7 +144,7 @@ class KubernetesDiscovery:
             self._news = True
             self._changed.notify_all()
 
-    def _find(self, kind: str, key: str) -> Json | None:
+    def _find(self, kind: str, key: str) -> Kept | None:
         for reflector in self._reflectors:
             if reflector.resource.kind == kind and (found := reflector.objects.get(key)) is not None:
                 return found
@@ -122,7 +154,7 @@ class KubernetesDiscovery:
         obj = self._find(self._role, key)
         read: set[tuple[str, str]] = set()
         # Before the objects are read: one that changes in between makes the group dirty again.
-        group = self._group(obj, key, read) if obj is not None else None
+        group = self._group(obj, key, read) if isinstance(obj, dict) else obj
         with self._changed:
             for gone in self._read.pop(key, set()) - read:
                 self._readers[gone].discard(key)
@@ -140,7 +172,8 @@ class KubernetesDiscovery:
             read.add((kind, wanted))
             with self._changed:
                 self._readers[kind, wanted].add(key)
-            return self._find(kind, wanted)
+            found = self._find(kind, wanted)
+            return found if isinstance(found, dict) else None
 
         def node_labels(name: str) -> dict[str, str]:
             found = find("node", name) if self._reads_nodes and name else None
@@ -149,10 +182,6 @@ class KubernetesDiscovery:
         match self._role:
             case "pod":
                 return pod.pod_group(obj, node_labels(str(obj["spec"]["nodeName"])))
-            case "service":
-                return service.service_group(obj)
-            case "node":
-                return node.node_group(obj)
             case "endpoints":
                 return endpoints.endpoints_group(obj, find, node_labels)
             case _:

@@ -16,6 +16,7 @@ from monitor.clock import monotonic_seconds
 from monitor.discovery.errors import DiscoveryError, Reason
 from monitor.discovery.kubernetes.meta import Json, key_of, table, tables, text
 from monitor.model.instant import MINUTE, SECOND, Duration, to_seconds
+from monitor.model.targetgroup import TargetGroup
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,10 @@ GONE = 410
 # The API server ends a watch after this long. A connection that is dead without knowing is noticed as late as that.
 WATCH: Duration = 2 * MINUTE
 _SHORT_SECONDS = 5.0
+
+
+# An object, or what it becomes.
+Kept = Json | TargetGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,13 @@ class Resource(NamedTuple):
     """
     What is listed.
 
-    `kind` is that of a role; `path` says where, of a namespace if need be. `trimmed` returns what is kept of an object.
+    `kind` is that of a role; `path` says where, of a namespace if need be. `kept` makes of an object what is kept.
     """
 
     kind: str
     path: str
     selectors: Mapping[str, str]
-    trimmed: Callable[[Json], Json]
+    kept: Callable[[Json], Kept]
 
 
 Changed = Callable[["Reflector", str], None]
@@ -90,7 +95,7 @@ class Reflector:
         seconds: Callable[[], float] = monotonic_seconds,
     ) -> None:
         self.resource = resource
-        self.objects: dict[str, Json] = {}
+        self.objects: dict[str, Kept] = {}
         self.error: DiscoveryError | None = None
         self.has_tried = False
         self._api = api
@@ -147,12 +152,12 @@ class Reflector:
 
     def _list(self) -> None:
         """Take over all objects there are; nothing is taken of a list that breaks off."""
-        found: dict[str, Json] = {}
+        found: dict[str, Kept] = {}
         parameters = {"limit": str(PAGE), **self.resource.selectors}
         while True:
             page = _parsed(self._api.get(self.resource.path, parameters))
             for item in tables(page, "items"):
-                found[key_of(item)] = self.resource.trimmed(item)
+                found[key_of(item)] = self.resource.kept(item)
             meta = table(page, "metadata")
             rest = text(meta, "continue")
             if not rest:
@@ -196,7 +201,7 @@ class Reflector:
         key = key_of(obj)
         if kind == "DELETED":
             self.objects.pop(key, None)
-        elif (kept := self.resource.trimmed(obj)) != self.objects.get(key):
+        elif (kept := self.resource.kept(obj)) != self.objects.get(key):
             self.objects[key] = kept
         else:
             return
