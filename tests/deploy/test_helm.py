@@ -35,6 +35,7 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
     "no-state": {"persistence": {"enabled": False}, "podDisruptionBudget": {"enabled": False}},
     "given-state": {"persistence": {"existingClaim": "mine"}, "networkPolicy": {"enabled": False}},
     "own-account": {"serviceAccount": {"create": False, "name": "given"}, "rbac": {"create": False}},
+    "with-tls": OPERATOR | {"service": {"scheme": "HTTPS"}},
     "own-configuration": {"config": {"scrape_configs": []}, "ruleValues": {"alerts": {}}},
     "everything-else": {
         "fullnameOverride": "watch",
@@ -141,6 +142,17 @@ def test_discovery_takes_labels_and_ports_from_the_values() -> None:
     assert keep["source_labels"][0] == "__meta_kubernetes_pod_label_team_llm"
     assert keep["regex"] == "yes;.*|.*;true"
     assert ";(openai)" in job["relabel_configs"][3]["regex"]
+
+
+def test_with_tls_everybody_asks_so() -> None:
+    (deployment,) = of_kind(objects("with-tls"), "Deployment")
+    (container,) = pod_of(deployment)["containers"]
+    probes = [container[name]["httpGet"]["scheme"] for name in ("livenessProbe", "readinessProbe")]
+    (monitor,) = of_kind(objects("with-tls"), "ServiceMonitor")
+    (routed,) = of_kind(objects("with-tls"), "AlertmanagerConfig")
+    url = routed["spec"]["receivers"][0]["webhookConfigs"][0]["url"]
+    assert (*probes, monitor["spec"]["endpoints"][0]["scheme"]) == ("HTTPS", "HTTPS", "https")
+    assert url == "https://vllm-monitor.vllm.svc:9109/alertmanager"
 
 
 def test_targets_and_pods_are_one_job_to_the_rules() -> None:
