@@ -7,6 +7,7 @@ from math import isnan, nan
 # The names of the engine, of all engines together, or nothing (V0).
 _LINE = re.compile(r"(?:Engine (\d{1,9}): |\d{1,9} Engines Aggregated: )?Avg prompt throughput: ")
 _PREEMPTED = re.compile(r"is preempted by PreemptionMode\.\w+ mode.*total_num_cumulative_preemption=(\d{1,15})")
+_ACCEPTED = re.compile(r"SpecDecoding metrics: Mean acceptance length: ([\d.]+)")
 # What stands in it, in an order that changed with the versions; V0 calls what waits pending.
 _NUMBERS = {
     "prompt_tokens": re.compile(r"Avg prompt throughput: (\d{1,15}(?:\.\d{1,15})?)"),
@@ -26,7 +27,8 @@ class Traffic:
     """
     One engine, over all lines that it wrote: the most of each, in requests, tokens a second and percent.
 
-    `preemptions` are counted; `prefix_hits` is the last that was said. NaN is what no line says.
+    `preemptions` are counted. `prefix_hits` and `accepted`, which is the tokens that a step of speculative decoding
+    brings, are the last that was said. NaN is what no line says.
     """
 
     lines: int = 0
@@ -37,6 +39,7 @@ class Traffic:
     generated_tokens: float = nan
     preemptions: float = nan
     prefix_hits: float = nan
+    accepted: float = nan
 
 
 class TrafficReader:
@@ -47,9 +50,12 @@ class TrafficReader:
 
     def feed(self, text: str) -> None:
         """Read one line, of whatever."""
+        before = self.engines.get("", Traffic())
         if found := _PREEMPTED.search(text):
-            before = self.engines.get("", Traffic())
             self.engines[""] = replace(before, preemptions=float(found[1]))
+            return
+        if found := _ACCEPTED.search(text):
+            self.engines[""] = replace(before, accepted=float(found[1]))
             return
         line = _LINE.search(text)
         if line is not None:

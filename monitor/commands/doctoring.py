@@ -41,6 +41,7 @@ _TRAFFIC = (
     ("generated_tokens", "{:,.1f} tokens/s out"),
     ("preemptions", "{:,.0f} preemptions"),
     ("prefix_hits", "prefix cache hits {:.1f}%"),
+    ("accepted", "{:.2f} tokens a step of speculative decoding"),
 )
 # What one wants to know; the rest of a log may be without it.
 _WANTED = (Fact.VERSION, Fact.MAX_MODEL_LEN, Fact.WEIGHTS_GIB, Fact.KV_GIB, Fact.CONCURRENCY, Fact.TOKENS)
@@ -155,7 +156,8 @@ def _traffic(startup: Startup) -> Iterator[tuple[str, str]]:
     for engine, each in sorted(startup.traffic.items()):
         found = [text.format(value) for name, text in _TRAFFIC if not isnan(value := getattr(each, name))]
         name = f"served by engine {engine}" if engine and len(startup.traffic) > 1 else "served"
-        yield name, f"at most {', '.join(found)} ({each.lines:,} lines of statistics)"
+        lines = f" ({each.lines:,} lines of statistics)" if each.lines else ""
+        yield name, f"at most {', '.join(found)}{lines}"
 
 
 def _known(numbers: dict[str, float]) -> dict[str, float]:

@@ -75,6 +75,11 @@ def test_each_format_says_its_numbers(line: str, engine: str, numbers: dict[str,
     assert told(line) == {engine: numbers}
 
 
+def test_speculative_decoding_says_what_a_step_brings() -> None:
+    line = "SpecDecoding metrics: Mean acceptance length: {}, Accepted throughput: 12.00 tokens/s, Accepted: 120 tokens"
+    assert told(line.format("1.50"), line.format("2.25")) == {"": {"accepted": 2.25}}
+
+
 def test_the_line_of_an_iteration_is_another_one() -> None:
     line = (
         "Engine 000: Iteration(7): 1 context requests, 9 context tokens, 2 generation requests, 2 generation tokens, "
