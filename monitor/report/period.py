@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import MAXYEAR, UTC, datetime, timedelta, tzinfo
 
 from monitor.model.instant import DAY, MINUTE, Duration, Instant, to_seconds
 
@@ -77,10 +77,17 @@ def shown(at: Instant, zone: tzinfo, form: str = "%a %Y-%m-%d %H:%M") -> str:
 def _moment(text: str, zone: tzinfo, before: datetime | None = None) -> datetime:
     try:
         if text.isdecimal() and len(text) > len("20261101"):
-            return datetime.fromtimestamp(int(text), UTC)
+            return _near(datetime.fromtimestamp(int(text), UTC))
         if before is not None and "-" not in text and ":" in text:
             text = f"{before:%Y-%m-%d}T{text}"
-        found = datetime.fromisoformat(text)
+        found = _near(datetime.fromisoformat(text))
     except (ValueError, OverflowError, OSError) as err:
         raise PeriodError(f"{text!r} is no time: write 2026-11-01T10:00, or seconds since 1970") from err
     return found if found.tzinfo is not None else found.replace(tzinfo=zone)
+
+
+def _near(moment: datetime) -> datetime:
+    # In some zones the first and the last year of the calendar begin and end in years that it does not have.
+    if not _EPOCH.year <= moment.year < MAXYEAR:
+        raise ValueError(f"{moment.year}")
+    return moment

@@ -185,6 +185,9 @@ def test_a_period_may_leave_the_second_day_out() -> None:
         ("2026-11-02T10:00/09:00", "its end must be after its beginning"),
         ("2026-09-02/2026-11-02", "longer than 35 days"),
         ("yesterday/today", "is no time"),
+        ("0001-01-01T00:00/01:00", "is no time"),
+        ("9999-12-31T22:00/23:00", "is no time"),
+        ("253402297200/253402300799", "is no time"),
     ],
 )
 def test_what_is_no_period_is_refused(text: str, why: str) -> None:
