@@ -47,7 +47,12 @@ def _test(history: History, moments: Moments) -> dict[str, Any]:
         "promql_expr_test": list(_series(history, moments)),
     }
     step = format_duration(STEP)
-    return {"rule_files": [str(path) for path in history.rules], "evaluation_interval": step, "tests": [unit]}
+    return {
+        "rule_files": [str(path) for path in history.rules],
+        "evaluation_interval": step,
+        "group_eval_order": [group.name for group in history.groups()],
+        "tests": [unit],
+    }
 
 
 def _values(name: str, samples: dict[Instant, float], history: History) -> str:
