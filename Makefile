@@ -46,6 +46,7 @@ bench: $(READY)
 conformance: $(READY)   ## PromQL and rules against Prometheus' cases, and random ones beside the real programs
 	VLLM_MONITOR_EXPRESSIONS=3000 VLLM_MONITOR_RULES=500 $(BIN)/pytest --quiet -s \
 		tests/conformance tests/differential tests/compliance tests/rules/test_alert_life.py
+	$(MAKE) sameness
 
 sameness: $(READY)      ## the same rules over the same series in every engine there is, and in real time; takes half an hour
 	$(BIN)/python -m tests.sameness
