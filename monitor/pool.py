@@ -4,6 +4,7 @@ The targets there are now, and what scrapes and probes each of them.
 Targets come and go while the daemon runs: what stays goes on as it is, what is gone has its series end.
 """
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from monitor.scrape.fetch import Fetcher
 from monitor.scrape.options import ScrapeOptions
 from monitor.scrape.target import ScrapeLoop
 from monitor.storage.window import Window
+
+log = logging.getLogger(__name__)
 
 TargetKey = tuple[Target, ScrapeOptions]
 ProberKey = tuple[Target, ProbeOptions]
@@ -183,6 +186,10 @@ def _groups_of(job: Job, known: Mapping[int, _Known]) -> dict[int, _Known]:
         same = known.get(id(group))
         if same is None:
             found = tuple(populate((group,), job.settings))
+            wrong = next((one for one in found if one.error), None)
+            if wrong is not None:
+                where = {"job": job.name, "source": group.source, "error": wrong.error}
+                log.warning("a target that was found cannot be scraped", extra=where)
             same = _Known(group, found, tuple(one for one in found if one.target is not None))
         groups[id(group)] = same
     return groups
