@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 
+from monitor.capacity.dtypes import weight_bytes
 from monitor.capacity.layers import Kind, Layers
 from monitor.capacity.memory import GIB
-from monitor.capacity.plan import Plan
+from monitor.capacity.plan import Plan, loaded_as, mean_blocks, weights_gib
 from monitor.capacity.ranges import Range
+
+# GiB that two ways to one number may differ by.
+_ROUNDING = 1e-6
 
 
 def figure(value: Range, digits: int = 2, unit: str = "") -> str:
@@ -46,8 +50,28 @@ def _layer(layers: Layers, tensor: int, number: float) -> str:
             return f"{heads} x {width} x {number:g} bytes = {size:,.0f} bytes a token{window}"
 
 
+def _weights(plan: Plan) -> str:
+    model, settings, known = plan.model, plan.settings, plan.memory.weights
+    shares = settings.tensor_parallel_size * settings.pipeline_parallel_size
+    parts = f" / {shares} GPUs" if shares > 1 else ""
+    if abs(weights_gib(model, settings) / shares - known.likely) > _ROUNDING:
+        return f"weights: {figure(known)} GiB on a GPU, as a start-up log has them"
+    if settings.quantization is None and model.weights_bytes is not None:
+        return f"weights: {model.weights_bytes:,} bytes{parts} = {figure(known)} GiB on a GPU"
+    dtype = loaded_as(model, settings)
+    return (
+        f"weights: {model.parameters:,} parameters x {weight_bytes(dtype):g} bytes ({dtype}){parts} = "
+        f"{figure(known)} GiB on a GPU"
+    )
+
+
 def _memory(plan: Plan) -> Iterator[str]:
     memory = plan.memory
+    source = "from a start-up log" if memory.total.is_exact and plan.gpu.source != "given" else plan.gpu.source
+    yield f"a GPU has {figure(memory.total)} GiB: {source}"
+    yield _weights(plan)
+    guess = "known" if memory.reserve.is_exact else "a guess until a start-up log or --reserve-gib says it"
+    yield f"activations, CUDA and graphs: {figure(memory.reserve)} GiB, {guess}"
     yield (
         f"KV cache of a GPU: {figure(memory.total)} GiB x {memory.utilisation:g} - weights {figure(memory.weights)} - "
         f"activations, CUDA and graphs {figure(memory.reserve)} = {figure(plan.pool_gib)} GiB"
@@ -75,7 +99,10 @@ def _requests(plan: Plan) -> Iterator[str]:
     yield f"tokens in all: {figure(plan.concurrency)} x {plan.settings.max_model_len:,} = {figure(plan.tokens, 0)}"
     if plan.requests is not None:
         lengths = ", ".join(f"{share:g} of {tokens:,}" for tokens, share in plan.settings.lengths.items())
-        most = plan.settings.max_num_seqs
-        yield f"requests of the given lengths ({lengths}), at most {most}: {figure(plan.requests, 1)}"
+        most, mean = plan.settings.max_num_seqs, mean_blocks(plan.cache, plan.settings)
+        yield (
+            f"requests of the given lengths ({lengths}), which take {mean:,.0f} blocks on average, at most "
+            f"{most}: {figure(plan.requests, 1)}"
+        )
     if plan.settings.data_parallel_size > 1:
         yield f"{plan.settings.data_parallel_size} replicas have such a pool each; they are never added up"

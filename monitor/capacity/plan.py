@@ -129,8 +129,12 @@ def weights_gib(model: Architecture, settings: Settings) -> float:
     """Return the GiB of all weights, before they are spread over GPUs. Raises CapacityError for an unknown type."""
     if settings.quantization is None and model.weights_bytes is not None:
         return model.weights_bytes / GIB
-    loaded = settings.quantization or loaded_in(settings.dtype, model.weights_dtype)
-    return model.parameters * weight_bytes(loaded) / GIB
+    return model.parameters * weight_bytes(loaded_as(model, settings)) / GIB
+
+
+def loaded_as(model: Architecture, settings: Settings) -> str:
+    """Return the type that weights are loaded in. Raises CapacityError for one that vLLM does not have."""
+    return settings.quantization or loaded_in(settings.dtype, model.weights_dtype)
 
 
 def _token_bytes(model: Architecture, settings: Settings, bytes_a_number: float, *, hybrid: bool) -> float:
@@ -143,10 +147,15 @@ def _token_bytes(model: Architecture, settings: Settings, bytes_a_number: float,
 def _requests(cache: Pool, settings: Settings, blocks: Range) -> Range | None:
     if not settings.lengths:
         return None
+    mean = mean_blocks(cache, settings)
+    return blocks.each(lambda count: min(settings.max_num_seqs, count / mean))
+
+
+def mean_blocks(cache: Pool, settings: Settings) -> float:
+    """Return the blocks that a request of the given lengths takes on average."""
     total = sum(settings.lengths.values())
     in_flight = settings.tokens_in_flight
-    mean = sum(cache.blocks_for(tokens, in_flight) * share for tokens, share in settings.lengths.items()) / total
-    return blocks.each(lambda count: min(settings.max_num_seqs, count / mean))
+    return sum(cache.blocks_for(tokens, in_flight) * share for tokens, share in settings.lengths.items()) / total
 
 
 def _verdict(blocks: Range, needed: int) -> Verdict:

@@ -112,6 +112,9 @@ def test_every_number_has_its_formula() -> None:
     assert explained(plan(LLAMA, L4, Settings(16_384, 0.90), OUTAGE)) == [
         "32 layers of full attention: 8 KV heads x 256 x 2 bytes = 4,096 bytes a token",
         "a token of context, over the layers that keep all of it: 131,072 bytes on a GPU",
+        "a GPU has 22.05 GiB: from a start-up log",
+        "weights: 14.99 GiB on a GPU, as a start-up log has them",
+        "activations, CUDA and graphs: 1.38 GiB, known",
         "KV cache of a GPU: 22.05 GiB x 0.9 - weights 14.99 - activations, CUDA and graphs 1.38 = 3.48 GiB",
         "blocks: 3.48 GiB / 2,097,152 bytes (2.00 MiB) = 1,779",
         "one request of 16,384 tokens takes 1,024 blocks of 16 tokens",
@@ -123,6 +126,20 @@ def test_every_number_has_its_formula() -> None:
 LOGS = Path(__file__).parents[1] / "data" / "startup"
 UNIFORM = [name for name in names() if not model(name).is_hybrid]
 lengths = st.integers(min_value=64, max_value=2048)
+
+
+def test_what_is_guessed_is_told_with_where_it_is_from() -> None:
+    lines = explained(plan(LLAMA, L4, Settings(16_384, 0.90, tensor_parallel_size=2, lengths={4000: 0.7, 12_000: 0.3})))
+    assert lines[2:5] == [
+        "a GPU has 22.05 (21.75 to 22.35) GiB: a start-up log",
+        "weights: 8,030,261,248 parameters x 2 bytes (bfloat16) / 2 GPUs = 7.48 GiB on a GPU",
+        "activations, CUDA and graphs: 1.40 (0.90 to 3.00) GiB, a guess until a start-up log or --reserve-gib says it",
+    ]
+    assert lines[-1].startswith(
+        "requests of the given lengths (0.7 of 4,000, 0.3 of 12,000), which take 400 blocks on average, at most 256: "
+    )
+    quantised = explained(plan(model("gpt-oss-20b"), L4, Settings(16_384)))
+    assert "weights: 13,761,300,984 bytes = 12.82 GiB on a GPU" in quantised
 
 
 Knob = tuple[str, Any, Any]
