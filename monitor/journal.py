@@ -4,7 +4,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from monitor.codec import (
     active_of,
@@ -76,6 +76,8 @@ class Journal:
         self._unwritten: list[Changes] = []
         self._lock = threading.Lock()
         self._silent = False
+        # What was last said of each incident's alerts. Whoever keeps incidents does so one at a time.
+        self._handled: dict[Key, frozenset[HandledRow]] = {}
         # How long it is known who acknowledged what: as long as the history.
         self.retention: Duration = RETENTION
 
@@ -136,19 +138,20 @@ class Journal:
     def keep_incidents(self, incidents: Sequence[Incident], forgotten: Sequence[Key]) -> None:
         """Keep incidents as they are now, and forget others."""
         rows = tuple(IncidentRow(*incident.key, incident_text(incident)) for incident in incidents)
-        self._write(
-            Changes(
-                incidents=rows,
-                closed=tuple(forgotten),
-                handled=tuple(row for incident in incidents for row in _handled_rows(incident)),
-                over=tuple(
-                    Over(incident.integration, incident.id, incident.resolved_at)
-                    for incident in incidents
-                    if incident.resolved_at is not None
-                ),
-                handled_since=max((one.alarmed_at - self.retention for one in incidents), default=0),
-            )
-        )
+        handled: list[HandledRow] = []
+        over: list[Over] = []
+        for incident in incidents:
+            # A message is edited again and again; what it tells of is another thing seldom.
+            before, now = self._handled.get(incident.key, frozenset()), frozenset(_handled_rows(incident))
+            handled += now - before
+            if now != before and incident.resolved_at is not None:
+                over.append(Over(incident.integration, incident.id, incident.resolved_at))
+            self._handled[incident.key] = now
+        for key in forgotten:
+            self._handled.pop(key, None)
+        since = max((one.alarmed_at - self.retention for one in incidents), default=0) if handled else 0
+        changes = Changes(incidents=rows, closed=tuple(forgotten), handled=tuple(handled), over=tuple(over))
+        self._write(replace(changes, handled_since=since))
 
     def receive(self, group: Received, deliveries: Sequence[Delivery]) -> bool:
         """Keep a group of an Alertmanager and what is told of it; returns whether the file holds it by now."""
