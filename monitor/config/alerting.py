@@ -6,10 +6,11 @@ from typing import Annotated, ClassVar
 from pydantic import PlainValidator
 
 from monitor.config import not_yet
+from monitor.config.clients import Authorization, BasicAuth
 from monitor.config.discovering import RelabelSection
 from monitor.config.fields import PositiveDuration, UrlPath, one_of, url
 from monitor.config.httpclient import HttpConfig
-from monitor.config.scraping import Authorization, BasicAuth, StaticConfig
+from monitor.config.scraping import StaticConfig
 from monitor.model.instant import HOUR, SECOND
 from monitor.notify import http
 from monitor.yamldoc.kinds import Text

@@ -9,13 +9,14 @@ from urllib.parse import SplitResult, urlsplit
 
 from monitor.config.alerting import AlertingConfig, ReceivedConfig
 from monitor.config.availability import SHORTEST, TOO_SHORT, HaConfig
+from monitor.config.clients import Authorization
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
 from monitor.config.fields import address, base_url, secret, secret_url, target
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.inhibition import shipped_inhibit_rules
 from monitor.config.receiving import ReceiverConfig, SlackConfig
-from monitor.config.scraping import Authorization, ScrapeConfig, StaticConfig
+from monitor.config.scraping import ScrapeConfig, StaticConfig
 from monitor.config.webfile import WebFile, read_web_file
 from monitor.model.instant import DurationError, parse_duration
 from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, shown

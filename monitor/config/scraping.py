@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, PlainValidator
 
 from monitor.config import not_yet
-from monitor.config.clients import Authorization, BasicAuth, HttpClientConfig, TLSConfig
+from monitor.config.clients import HttpClientConfig
 from monitor.config.discovering import (
     DnsSDConfig,
     FileSDConfig,
@@ -20,8 +20,6 @@ from monitor.config.probing import ProbeConfig
 from monitor.model.labels import EMPTY
 from monitor.yamldoc.kinds import Boolean, Count, LabelSet, Size, Text
 from monitor.yamldoc.section import Section
-
-__all__ = ["Authorization", "BasicAuth", "ScrapeConfig", "StaticConfig", "TLSConfig"]
 
 BODY_SIZE_LIMIT = 10 * 1024 * 1024
 PROTOCOLS = ("PrometheusText0.0.4", "PrometheusText1.0.0", "OpenMetricsText0.0.1", "OpenMetricsText1.0.0")

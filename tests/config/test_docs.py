@@ -8,6 +8,7 @@ import pytest
 from monitor.config import flags
 from monitor.config.alerting import AlertingConfig, AlertmanagerConfig, ReceivedConfig
 from monitor.config.availability import HaConfig
+from monitor.config.clients import Authorization, BasicAuth, TLSConfig
 from monitor.config.discovering import (
     AttachMetadataConfig,
     DnsSDConfig,
@@ -32,7 +33,7 @@ from monitor.config.receiving import ConsoleConfig, ReceiverConfig, SlackConfig
 from monitor.config.remotewriting import QueueConfig, RemoteWriteConfig
 from monitor.config.reporting import ReportConfig
 from monitor.config.routing import RouteSection
-from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
+from monitor.config.scraping import ScrapeConfig, StaticConfig
 from monitor.config.upstream import PrometheusConfig
 from monitor.config.webhook import WebhookConfig
 from monitor.yamldoc.compose import read_document

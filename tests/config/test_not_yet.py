@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from monitor.config import not_yet
+from monitor.config.clients import Authorization, BasicAuth, TLSConfig
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.httpclient import HttpConfig
 from monitor.config.inhibition import InhibitRuleSection
@@ -14,7 +15,7 @@ from monitor.config.pagerduty import PagerDutyConfig
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.remotewriting import QueueConfig, RemoteWriteConfig
 from monitor.config.routing import RouteSection
-from monitor.config.scraping import Authorization, BasicAuth, ScrapeConfig, StaticConfig, TLSConfig
+from monitor.config.scraping import ScrapeConfig, StaticConfig
 from monitor.config.webhook import WebhookConfig
 from tests.engines import engine
 
