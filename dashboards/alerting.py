@@ -1,9 +1,9 @@
 """The dashboard "vLLM alerts & monitor": what fires, which rules could not, and whether the monitor itself is well."""
 
+from dashboards.chosen import alerts, everywhere, servers
 from dashboards.overview import alert_lanes
 from dashboards.page import KEPT, Page, uid
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows
-from dashboards.select import alerts, everywhere, servers
 from dashboards.thresholds import threshold
 
 # Of the daemon's own series: their instance is the daemon, which nobody chooses above.

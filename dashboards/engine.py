@@ -1,10 +1,10 @@
 """The dashboard "vLLM engine": one server from the inside, everything that its engine says."""
 
+from dashboards.chosen import ENGINE, engines, servers
 from dashboards.host import gpus, server
 from dashboards.overview import ERRORS, KV_FULL, WAITING
 from dashboards.page import Page
 from dashboards.panels import About, Panel, Query, Steps, Words, heat, lines, number
-from dashboards.select import ENGINE, engines, servers
 from dashboards.thresholds import threshold
 
 PREEMPTIONS: Steps = {

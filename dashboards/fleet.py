@@ -1,10 +1,10 @@
 """The dashboard "vLLM fleet": servers side by side, and what sets one apart."""
 
+from dashboards.chosen import ENGINE, engines, models, ranks, servers
 from dashboards.engine import UP
 from dashboards.overview import KV_FULL, WAITING
 from dashboards.page import KEPT, Page, uid
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, now, number, rows, states
-from dashboards.select import ENGINE, engines, models, ranks, servers
 from dashboards.thresholds import threshold
 
 ONE_SERVER = f"/d/{uid('engine')}?var-instance=${{__value.raw}}&{KEPT}"

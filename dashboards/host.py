@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from dashboards.chosen import ENGINE, engines, everywhere, ranks, servers
 from dashboards.panels import About, Column, Panel, Query, Steps, lines, rows
-from dashboards.select import ENGINE, engines, everywhere, ranks, servers
 from dashboards.thresholds import threshold
 
 GPU = "GPU {{gpu}} {{Hostname}}"

@@ -1,8 +1,8 @@
 """The dashboard "vLLM overview": is it serving, and if not, where does it jam."""
 
+from dashboards.chosen import ENGINE, alerts, engines, models, servers
 from dashboards.page import KEPT, Page, uid
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows, states
-from dashboards.select import ENGINE, alerts, engines, models, servers
 from dashboards.thresholds import burn_rates, threshold
 
 WAITING: Steps = {"orange": threshold("VLLMRequestsWaiting", "waiting")}
