@@ -18,7 +18,7 @@ from monitor.yamldoc.section import Section
 
 # How long a server that lists targets may take, and how much it may say.
 TIMEOUT: Duration = 30 * SECOND
-LARGEST_BODY = 64 * 1024 * 1024
+LARGEST_BODY = 4 * 1024 * 1024
 # After a look that failed as a whole the next one does not wait for longer than this.
 RETRY: Duration = 10 * SECOND
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
+from urllib.parse import urlsplit
 
 from pydantic import PlainValidator, ValidationInfo
 
@@ -61,6 +62,12 @@ def _record_type(value: Any) -> str:
     return _UPPER[one_of(*_UPPER)(written.lower())]
 
 
+def _no_user(key: str, url: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a URL that holds a password: it would stand in labels, which everybody sees."""
+    if "@" in urlsplit(url).netloc:
+        yield key, "a user name and password in a URL are not supported: use basic_auth"
+
+
 class RelabelSection(Section):
     """One rule of `relabel_configs` or `metric_relabel_configs`."""
 
@@ -97,6 +104,10 @@ class HttpSDConfig(HttpClientConfig):
 
     url: Url
     refresh_interval: PositiveDuration = MINUTE
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        yield from super().problems()
+        yield from _no_user("url", self.url)
 
 
 class DnsSDConfig(Section):
@@ -148,6 +159,7 @@ class KubernetesSDConfig(HttpClientConfig):
 
     def problems(self) -> Iterator[tuple[str, str]]:
         yield from super().problems()
+        yield from _no_user("api_server", self.api_server)
         roles = [selector.role for selector in self.selectors]
         for role in roles:
             if role not in READS[self.role]:

@@ -45,6 +45,7 @@ SECTIONS = {
     "http_sd_configs: [{}]": '"url" must be set',
     "http_sd_configs: [{url: ftp://a}]": '"ftp://a" is not a URL',
     "http_sd_configs: [{url: 'http://a', basic_auth: {username: a}, authorization: {}}]": "at most one of",
+    "http_sd_configs: [{url: 'http://u:p@a'}]": "a user name and password in a URL are not supported: use basic_auth",
     "http_sd_configs: [{url: 'http://a', refresh_interval: 30s}]": "",
     "dns_sd_configs: [{names: []}]": "at least one name must be given",
     "dns_sd_configs: [{names: [a], type: A}]": "a port is needed for all types but SRV",
