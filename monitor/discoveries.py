@@ -63,8 +63,10 @@ class Discoveries:
     def _provider(self, key: _Key) -> Provider:
         if key not in self._providers:
             job, _, section = key
-            discovery = discovery_of(section)
-            self._providers[key] = Provider(job, _MECHANISMS[type(section)], discovery, self.listener, RETRY)
+            # A cluster looks after its own pauses.
+            retry = RETRY if isinstance(section, KubernetesSDConfig) else min(RETRY, section.refresh_interval)
+            mechanism = _MECHANISMS[type(section)]
+            self._providers[key] = Provider(job, mechanism, discovery_of(section), self.listener, retry)
         return self._providers[key]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import requests
 
+from tests.discovery.test_http import Answers, served
 from tests.scrape.wire import page, serving
 from tests.test_app import started
 from tests.waiting import until
@@ -97,3 +98,29 @@ def test_what_relabelling_drops_is_shown_with_what_was_known_of_it(tmp_path: Pat
         assert daemon.get("targets", state="active")["droppedTargets"] == []
         assert daemon.get("targets", state="dropped", scrapePool="other")["droppedTargets"] == []
         assert daemon.get("scrape_pools") == {"scrapePools": ["vllm"]}
+
+
+def test_after_a_restart_an_alert_stays_while_nobody_can_say_whether_its_target_is_still_there(tmp_path: Path) -> None:
+    """The server that lists targets is away when the daemon comes back: what is not found is not gone."""
+    answers = Answers()
+    answers.body = '[{"targets": ["127.0.0.1:1"]}]'
+    with served(answers) as url:
+        config = write(tmp_path)
+        config.write_text(
+            config.read_text().replace(
+                "file_sd_configs: [{files: [targets.json]}]",
+                f"http_sd_configs: [{{url: '{url}', refresh_interval: 1s}}]",
+            )
+        )
+        with started(config) as (_, base):
+            until(lambda: Daemon(base).alerts() == ["127.0.0.1:1"], within=10)
+            (before,) = Daemon(base).get("alerts")["alerts"]
+        answers.status = 503
+        with started(config) as (_, base):
+            daemon = Daemon(base)
+            until(lambda: requests.get(f"{base}/-/ready", timeout=5).ok, within=10)
+            assert daemon.get("targets")["activeTargets"] == []
+            assert daemon.get("alerts")["alerts"] == [before]
+            answers.status = 200
+            until(lambda: daemon.up() == {"127.0.0.1:1": "0"}, within=20)
+            assert daemon.get("alerts")["alerts"] == [before]
