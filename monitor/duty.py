@@ -26,6 +26,7 @@ from monitor.notify.transport import LAST_LOOK
 from monitor.role import ALONE, Role
 from monitor.storage.db import StateError
 from monitor.storage.lease import Fence, HeldError, Lease, Sign, Watcher, is_locked, take_out
+from monitor.storage.lock import FolderLock
 from monitor.storage.snapshot import FILE_NAME as SNAPSHOT
 from monitor.supervisor import NOBODY, Supervisor
 from monitor.yamldoc.mistake import DocumentError
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 # How often within a lease the one on duty gives a sign of life, and how often the others look at least.
 OFTEN = 5
 LOOK_EVERY = SECOND
+# What those that stand by keep, in the folder of all.
+_SCRATCH = "standby-"
 
 
 def leave() -> None:
@@ -166,7 +169,9 @@ class Duty:
 
     def _stand_by(self) -> None:
         if self._scratch is None:
-            self._scratch = Path(tempfile.mkdtemp(prefix="vllm-monitor-standby-"))
+            _clear(self._folder)
+            # Not in the folder for temporary files, which a container may not have.
+            self._scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=self._folder))
         scratch = self._scratch
         self._run(lambda: telling_nobody(self._load(), scratch), Role(stands_by=True))
         log.info("standing by")
@@ -191,6 +196,14 @@ class Duty:
             self._lease.release()
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _clear(folder: Path) -> None:
+    """Take away what those that stood by and were killed have left behind."""
+    for left in folder.glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(StateError):
+            FolderLock(left).close()
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def telling_nobody(config: Config, folder: Path) -> Config:

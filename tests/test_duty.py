@@ -14,6 +14,7 @@ from monitor.clock import SystemClock
 from monitor.config.config import Config
 from monitor.config.read import load
 from monitor.duty import Duty, telling_nobody
+from monitor.storage.lock import FolderLock
 from tests.waiting import until
 
 CONFIG = """\
@@ -61,6 +62,19 @@ def test_who_ends_is_relieved_at_once_and_the_port_stays(config: Config) -> None
         until(lambda: role(other) == "active", within=10)
         assert requests.post(f"{other}/alertmanager", json=message, timeout=5).status_code == 200
         assert requests.get(f"{other}/-/active", timeout=5).status_code == 200
+
+
+def test_what_was_kept_while_standing_by_is_taken_away_by_whoever_comes_next(config: Config) -> None:
+    folder = config.storage.path
+    (folder / "standby-killed").mkdir(parents=True)
+    (folder / "standby-alive").mkdir()
+    lock = FolderLock(folder / "standby-alive")
+    with on_duty(config), on_duty(config):
+        left = {path.name for path in folder.glob("standby-*")}
+        assert len(left) == 2
+        assert "standby-killed" not in left
+    assert [path.name for path in folder.glob("standby-*")] == ["standby-alive"]
+    lock.close()
 
 
 def test_a_third_one_stands_by_as_well_and_only_one_goes_on_duty(config: Config) -> None:

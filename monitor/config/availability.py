@@ -8,7 +8,7 @@ from monitor.yamldoc.section import Section
 
 LEASE = 15 * SECOND
 SHORTEST = SECOND
-TOO_SHORT = "must be 1s at least: a busy machine must not look like a dead one"
+TOO_SHORT = "a lease must be 1s at least: a busy machine must not look like a dead one"
 
 
 class HaConfig(Section):

@@ -186,7 +186,7 @@ def test_a_lease_and_what_alertmanagers_must_show(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environment", "what"),
     [
-        ({"VLLM_MONITOR_HA_LEASE": "10ms"}, "VLLM_MONITOR_HA_LEASE: must be 1s at least"),
+        ({"VLLM_MONITOR_HA_LEASE": "10ms"}, "VLLM_MONITOR_HA_LEASE: a lease must be 1s at least"),
         ({"VLLM_MONITOR_HA_LEASE": "soon"}, '"soon" is not a duration'),
         (
             {"VLLM_MONITOR_WEBHOOK_TOKEN": "a", "VLLM_MONITOR_WEBHOOK_TOKEN_FILE": "b"},
