@@ -7,6 +7,7 @@ each dashboard. Ends with 1 when a query fails, or when text does not fit into i
 
 import argparse
 import json
+import os
 import re
 import sys
 import tempfile
@@ -20,6 +21,9 @@ from dashboards.preview.source import Period, Source, SourceError
 from dashboards.preview.variables import Variables
 from docs.pictures.browser import BrowserError, browser
 from monitor.clock import SystemClock
+from monitor.commands.ask import use, way_of
+from monitor.commands.preview import HTTP_CONFIG
+from monitor.commands.usage import UsageError
 from monitor.model.instant import HOUR, Duration, DurationError, Instant, from_seconds, parse_duration
 from monitor.shipped import shipped_dashboards
 
@@ -33,12 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     good = True
     try:
+        if HTTP_CONFIG in os.environ:
+            use(way_of(Path(os.environ[HTTP_CONFIG])))
         browser()
         with tempfile.TemporaryDirectory(prefix="vllm-monitor-preview-") as folder:
             bundle = Bundle.made(Path(folder))
             for path in options.files or shipped_dashboards():
                 good &= _drawn(path, options, bundle)
-    except (BrowserError, DrawingError, SourceError) as err:
+    except (BrowserError, DrawingError, SourceError, UsageError) as err:
         sys.stderr.write(f"{err}\n")
         return 1
     return 0 if good else 1

@@ -5,6 +5,8 @@ from typing import Any
 
 import requests
 
+from monitor.commands.ask import request
+from monitor.commands.query import Asked, QueryError, from_server
 from monitor.model.instant import Duration, Instant, to_seconds
 
 _TIMEOUT_SECONDS = 60
@@ -31,34 +33,32 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A server by its URL. Every method raises SourceError."""
+    """A server by its URL, asked as `vllm-monitor query` asks. Every method raises SourceError."""
 
     url: str
 
     def instant(self, expr: str, at: Instant) -> Result:
-        found: Result = self._asked("query", query=expr, time=str(to_seconds(at)))
-        return found
+        return self._answered(Asked(expr, at))
 
     def range(self, expr: str, period: Period, step: Duration) -> Result:
         """Return an answer at multiples of `step`, as Grafana asks for them."""
         start, end = period.start // step * step, period.end // step * step
-        bounds = {"start": str(to_seconds(start)), "end": str(to_seconds(end)), "step": str(to_seconds(step))}
-        found: Result = self._asked("query_range", query=expr, **bounds)
-        return found
+        return self._answered(Asked(expr, end, end - start, step))
 
     def label_values(self, label: str, selector: str, period: Period) -> list[str]:
-        bounds = {"start": str(to_seconds(period.start)), "end": str(to_seconds(period.end))}
+        """Return the values of a label; with a selector only those of its series."""
+        asked = {"start": to_seconds(period.start), "end": to_seconds(period.end)}
         match = {"match[]": selector} if selector else {}
-        return sorted(self._asked(f"label/{label}/values", **match, **bounds))
-
-    def _asked(self, path: str, **parameters: str) -> Any:
+        path = f"{self.url}/api/v1/label/{label}/values"
         try:
-            response = requests.get(f"{self.url}/api/v1/{path}", params=parameters, timeout=_TIMEOUT_SECONDS)
-            answer = response.json()
-        except requests.JSONDecodeError as err:
-            raise SourceError(f"{self.url} does not speak the HTTP API of Prometheus (/api/v1/{path})") from err
-        except requests.RequestException as err:
-            raise SourceError(f"{self.url} does not answer: {type(err).__name__}") from err
-        if answer.get("status") != "success":
-            raise SourceError(str(answer.get("error", f"HTTP status {response.status_code}")))
-        return answer["data"]
+            answer = request("GET", path, params={**asked, **match}, timeout=_TIMEOUT_SECONDS).json()
+            return sorted(answer["data"])
+        except (requests.RequestException, ValueError, LookupError, TypeError) as err:
+            raise SourceError(f"{self.url} does not say which values {label} has: {type(err).__name__}") from err
+
+    def _answered(self, asked: Asked) -> Result:
+        try:
+            data: Result = from_server(self.url, asked)["data"]
+        except QueryError as err:
+            raise SourceError(str(err)) from err
+        return data

@@ -32,6 +32,11 @@ def answering(**data: Any) -> Iterator[Answering]:
     stand_in = Answering({path.replace("__", "/"): value for path, value in data.items()})
 
     class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            self.path = f"{self.path}?{form}"
+            self.do_GET()
+
         def do_GET(self) -> None:
             body = json.dumps(stand_in.answer(self.path)).encode()
             self.send_response(200)

@@ -95,7 +95,7 @@ def test_a_sheet_says_which_panels_have_no_answer_and_which_nothing_to_show() ->
     assert (len(first.boxes), first.failed) == (1, [])
     assert page.empty == ["of $length"]
     assert page.failed == [
-        "of $length: B: nobody knows query",
+        "of $length: B: bad_data: nobody knows query",
         "of $length: C: the preview asks for nothing but PromQL",
     ]
     assert "</" not in page.as_json()
