@@ -202,7 +202,7 @@ class App:
     def inbox(self) -> Inbox | None:
         """Return what takes the messages of Alertmanagers, or None when nothing runs, or another one takes them."""
         running = self._dispatching
-        return running.lasting.inbox if running is not None else None
+        return running.lasting.inbox if running is not None and running.lasting.inbox.is_open else None
 
     def signing_secret(self) -> Secret | None:
         """Return what Slack signs its clicks with, or None when none are taken over HTTP."""

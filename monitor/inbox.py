@@ -8,7 +8,7 @@ from typing import Protocol
 from monitor.clock import Clock
 from monitor.config.alerting import ReceivedConfig
 from monitor.config.config import Config
-from monitor.dispatch.dispatcher import Delivery, Integration
+from monitor.dispatch.dispatcher import MOST_ALERTS, Delivery, Integration
 from monitor.dispatch.received import Message, Received, deliveries, group_key, heard, refresh
 from monitor.dispatch.silence import Silences
 from monitor.model.instant import HOUR, SECOND, Duration, Instant
@@ -59,6 +59,17 @@ class Inbox:
             self._config, self._root = config.alerting.webhook, config.route.receiver
             self._refresh_every = config.route.group_interval
             self._outbox, self._integrations = outbox, integrations
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are lanes to put something in."""
+        return self._outbox is not None
+
+    def has_room(self, message: Message, receiver: str) -> bool:
+        """Say whether the group is known, or there is room for another one."""
+        with self._lock:
+            held = sum(len(group.alerts) for group in self._groups.values())
+            return (receiver, group_key(message)) in self._groups or held < MOST_ALERTS
 
     def authorization(self) -> Authorization | None:
         return self._config.shown

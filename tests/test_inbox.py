@@ -7,7 +7,7 @@ from pathlib import Path
 
 from monitor.clock import VirtualClock
 from monitor.config.read import load
-from monitor.dispatch.dispatcher import Integration
+from monitor.dispatch.dispatcher import MOST_ALERTS, Integration
 from monitor.dispatch.notification import Notification
 from monitor.dispatch.received import Message
 from monitor.dispatch.silence import Silence, Silences
@@ -165,3 +165,12 @@ def test_the_receiver_is_the_one_of_the_same_name_or_that_of_the_root_route(tmp_
         receiver = life.inbox.receiver
         assert [receiver("oncall", ""), receiver("", "oncall"), receiver("", "theirs")] == ["oncall", "oncall", "other"]
         assert receiver("theirs", "oncall") is None
+
+
+def test_there_is_room_for_so_many_alerts_and_for_every_group_that_is_known(tmp_path: Path) -> None:
+    with House(tmp_path).life() as life:
+        assert life.inbox.is_open
+        life.hear(*(f"A{number}" for number in range(MOST_ALERTS)))
+        known, other = (Message(key, Labels(), ()) for key in ("{}:{}", "other"))
+        assert life.inbox.has_room(known, "oncall")
+        assert not life.inbox.has_room(other, "oncall")

@@ -160,7 +160,7 @@ def news(old: Received | None, new: Received, integration: Integration, *, is_si
     if reason is Reason.ALL_RESOLVED and not integration.send_resolved:
         return None
     told = Notification(new.receiver, new.group_key, new.group_labels, new.alerts, now, reason, left_out=new.left_out)
-    name = sha256("\n".join((new.group_key, integration.name, str(now))).encode()).hexdigest()[:32]
+    name = sha256("\n".join((new.group_key, integration.name, str(now), reason)).encode()).hexdigest()[:32]
     return Delivery(
         integration.name, replace(told, id=name, alerts=told.alerts if integration.send_resolved else told.firing)
     )

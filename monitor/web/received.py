@@ -13,6 +13,7 @@ from typing import Protocol
 from flask import Blueprint, Response, request
 
 from monitor.clock import Clock
+from monitor.dispatch.dispatcher import MOST_ALERTS
 from monitor.dispatch.notification import NotifyError
 from monitor.dispatch.received import Message
 from monitor.notify.http import Authorization
@@ -36,6 +37,7 @@ class Refusal(StrEnum):
     CREDENTIALS = "credentials"
     MISSHAPEN = "misshapen"
     RECEIVER = "receiver"
+    TOO_MANY = "too many"
     NOT_WRITTEN = "not written"
 
 
@@ -57,6 +59,10 @@ class Letterbox(Protocol):
 
     def receiver(self, wanted: str, said: str) -> str | None:
         """Return the receiver that is told: the one that is `wanted`, else the one that Alertmanager has `said`."""
+        ...
+
+    def has_room(self, message: Message, receiver: str) -> bool:
+        """Say whether it can be held."""
         ...
 
     def take(self, message: Message, receiver: str) -> bool:
@@ -119,6 +125,8 @@ class ReceivedApi:
         name = inbox.receiver(wanted, told.receiver)
         if name is None:
             raise _RefusedError(Refusal.RECEIVER, 404, f"receiver {shown(wanted)} is not defined")
+        if not inbox.has_room(told, name):
+            raise _RefusedError(Refusal.TOO_MANY, 503, f"there are {MOST_ALERTS} alerts and more that fire: try again")
         if not inbox.take(told, name):
             raise _RefusedError(Refusal.NOT_WRITTEN, 503, "the state file cannot be written: try again")
 

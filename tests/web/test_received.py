@@ -59,6 +59,9 @@ class Daemon:
     def receiver(self, wanted: str, said: str) -> str | None:
         return wanted if wanted == "oncall" else None if wanted else f"as {said}"
 
+    def has_room(self, message: Message, _receiver: str) -> bool:
+        return message.group_key != "one too many"
+
     def take(self, message: Message, receiver: str) -> bool:
         self.taken.append((message, receiver))
         return self.written
@@ -163,6 +166,8 @@ def test_who_does_not_run_does_not_know_the_receiver_or_cannot_write_says_so() -
     assert full.post("/alertmanager", FIRING).status_code == 503
     answer = other.post("/alertmanager/nobody", FIRING)
     assert (answer.status_code, "nobody" in answer.text) == (404, True)
+    assert other.post("/alertmanager", changed(groupKey="one too many")).status_code == 503
+    assert other.counted.pop() == "too many"
     assert [idle.counted, full.counted, other.counted] == [["not running"], ["not written"], ["receiver"]]
 
 
