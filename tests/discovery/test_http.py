@@ -1,22 +1,28 @@
 """Targets that a server lists."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+import yaml
 
+from monitor.commands.discovered import as_json, look
 from monitor.config.clients import BasicAuth
 from monitor.config.discovering import HttpSDConfig
+from monitor.config.read import load
 from monitor.config.secret import Hidden
 from monitor.discoveries import RETRY, discovery_of
 from monitor.discovery.errors import DiscoveryError
 from monitor.discovery.provider import Listener, Provider
 from monitor.model.instant import SECOND
 from monitor.model.labels import Labels
+from tests.engines import engine
 
 GOOD = [{"targets": ["a:1", "b:1"], "labels": {"pool": "x"}}, {"targets": ["c:1"]}]
 
@@ -98,3 +104,17 @@ def test_no_message_repeats_what_may_be_a_secret_of_the_url() -> None:
     with served(answers) as url, pytest.raises(DiscoveryError) as told:
         discovery_of(HttpSDConfig(url=url + "?token=geheim")).look()
     assert "geheim" not in str(told.value)
+
+
+def test_the_targets_are_those_that_promtool_finds(tmp_path: Path) -> None:
+    with served(Answers()) as url:
+        job = {"job_name": "j", "http_sd_configs": [{"url": url}], "params": {"x": ["y"]}}
+        file = tmp_path / "prometheus.yml"
+        times = {"scrape_interval": "1m", "scrape_timeout": "10s"}
+        file.write_text(yaml.safe_dump({"global": times, "scrape_configs": [job]}))
+        (looked,) = look(load(file).scrape_configs)
+        command = [engine("promtool", "newer"), "check", "service-discovery", "--timeout=500ms", str(file), "j"]
+        done = subprocess.run(command, capture_output=True, check=True)
+    ours, theirs = as_json(looked), json.loads(done.stdout)
+    assert len(ours) == 3
+    assert sorted(map(str, ours)) == sorted(str(one) for one in theirs)
