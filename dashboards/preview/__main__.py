@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from dashboards.preview.asking import Asking
 from dashboards.preview.drawing import Bundle, DrawingError, draw
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _drawn(path: Path, options: argparse.Namespace, bundle: Bundle) -> bool:
     """Draw one dashboard and say what is wrong with it; return whether nothing is."""
-    dashboard = json.loads(path.read_text(encoding="utf-8"))
+    dashboard = _loaded(path)
     end = options.end if options.end is not None else SystemClock().now()
     period = Period(end - (options.range or _own_range(dashboard)), end)
     source = Source(options.url.rstrip("/"))
@@ -67,11 +68,23 @@ def _drawn(path: Path, options: argparse.Namespace, bundle: Bundle) -> bool:
     return not (overflows or page.failed)
 
 
+def _loaded(path: Path) -> dict[str, Any]:
+    try:
+        dashboard = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as err:
+        raise DrawingError(f"{path}: {err.strerror}") from err
+    except ValueError as err:
+        raise DrawingError(f"{path}: no JSON: {err}") from err
+    if not isinstance(dashboard, dict) or not isinstance(dashboard.get("panels"), list):
+        raise DrawingError(f"{path}: no dashboard in the classic form: it has no panels")
+    return dashboard
+
+
 def _remarks(page: Sheet) -> list[str]:
     return [f"failed: {one}" for one in page.failed] + [f"no data: {title}" for title in page.empty]
 
 
-def _own_range(dashboard: dict[str, dict[str, str]]) -> Duration:
+def _own_range(dashboard: dict[str, Any]) -> Duration:
     """Return how far a dashboard looks back by itself; an hour where it says so in another way than now-6h."""
     found = _RELATIVE.fullmatch(dashboard.get("time", {}).get("from", ""))
     return parse_duration(found[1]) if found else HOUR
