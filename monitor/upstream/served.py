@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from monitor.model.instant import MINUTE, Duration, Instant, to_seconds
+from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
 from monitor.model.labels import INSTANCE, JOB, Labels, quoted
 from monitor.model.sample import Metadata
 from monitor.model.target import Target
@@ -23,6 +23,8 @@ from monitor.vllm.families import PREFIXES
 log = logging.getLogger(__name__)
 
 EVERY: Duration = 5 * MINUTE
+# Where there is none yet, somebody has just begun.
+EVERY_WHEN_NONE: Duration = 10 * SECOND
 # So many servers are looked at in one go, and at all: a server has a thousand series.
 MOST_AT_ONCE, MOST = 5, 200
 _RECENT: Duration = 5 * MINUTE
@@ -70,7 +72,8 @@ class ServedTargets:
     def look(self, at: Instant) -> None:
         """Find the servers, and read some of those that have not been read for long."""
         try:
-            if self._looked_at is None or not 0 <= at - self._looked_at < EVERY:
+            every = EVERY if self._found else EVERY_WHEN_NONE
+            if self._looked_at is None or not 0 <= at - self._looked_at < every:
                 self._find(at)
                 self._looked_at = at
             due = [one for one in self._found.values() if one.read_at is None or at - one.read_at >= EVERY]

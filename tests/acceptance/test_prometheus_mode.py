@@ -11,6 +11,7 @@ from monitor.simulator.server import SimulatedServer
 from tests.acceptance.daemon import Daemon, daemon
 from tests.differential.server import prometheus
 from tests.engines import engine
+from tests.notify.endpoint import Endpoint, endpoint
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN
 from tests.waiting import until
@@ -44,6 +45,7 @@ global: {{slack_base_url: "{slack}", evaluation_interval: 1s}}
 rule_files: [rules.yaml]
 route: {{receiver: oncall, group_by: [alertname], group_wait: 0s, group_interval: 1s}}
 receivers: [{{name: oncall, slack_configs: [{{channel: {channel}, bot_token_file: token, graphs: false}}]}}]
+heartbeat: {{url: "{beats}", interval: 1s}}
 web: {{listen: 127.0.0.1:0}}
 """
 
@@ -52,6 +54,7 @@ web: {{listen: 127.0.0.1:0}}
 class Both:
     ours: Daemon
     slack: SlackStub
+    beats: Endpoint
 
     def states(self) -> dict[str, str]:
         return {alert["labels"]["alertname"]: alert["state"] for alert in self.ours.data("/api/v1/alerts")["alerts"]}
@@ -70,11 +73,11 @@ class Both:
 def both(folder: Path, theirs: str) -> Iterator[Both]:
     """A daemon that asks the server at the address `theirs`."""
     (folder / "token").write_text(TOKEN)
-    with SlackStub() as slack:
+    with SlackStub() as slack, endpoint() as beats:
         config = folder / "monitor.yaml"
-        config.write_text(OURS.format(prometheus=theirs, slack=slack.base_url, channel=CHANNEL))
+        config.write_text(OURS.format(prometheus=theirs, slack=slack.base_url, channel=CHANNEL, beats=beats.url))
         with daemon(folder, "--config", str(config)) as ours:
-            yield Both(ours, slack)
+            yield Both(ours, slack, beats)
 
 
 def test_what_prometheus_records_fires_here_and_stays_when_it_goes(tmp_path: Path, vllm: SimulatedServer) -> None:
@@ -86,19 +89,22 @@ def test_what_prometheus_records_fires_here_and_stays_when_it_goes(tmp_path: Pat
         theirs = life.enter_context(prometheus(engine("prometheus", "newer"), tmp_path / "theirs", told))
         with both(tmp_path, theirs.url) as found:
             until(lambda: found.states() == {"Busy": "firing", "Itself": "firing"}, within=20)
-            messages = until(lambda: len(found.slack.messages) == 2 and found.slack.messages, within=20)
-            assert "is busy" in json.dumps([message.payload for message in messages])
+            until(lambda: len(found.slack.messages) == 2, within=20)
+            assert "is busy" in json.dumps([message.payload for message in found.slack.messages])
             # What Prometheus records is not recorded here, and what only we know is not asked of it.
             assert found.health() == {"Busy": "ok", "Itself": "ok", "Blinded": "ok"}
             until(lambda: "vllm_monitor_rule_blind{" in found.ours.get("/metrics"), within=20)
             answer = found.ours.data("/api/v1/query?query=vllm_engine:requests_running")
             assert [one["metric"]["job"] for one in answer["result"]] == ["vllm"]
             assert found.metric("vllm_monitor_prometheus_up") == 1
+            until(lambda: found.beats.requests, within=20)
             life.close()
             until(lambda: found.health() == {"Busy": "err", "Itself": "ok", "Blinded": "err"}, within=20)
             assert found.states() == {"Busy": "firing", "Itself": "firing"}
             assert found.metric("vllm_monitor_prometheus_up") == 0
             assert found.metric('vllm_monitor_prometheus_query_failures_total{reason="unreachable"}') > 0
             assert not any("RESOLVED" in json.dumps(request.payload) for request in found.slack.requests)
+            # Nobody sees whether vLLM serves: whoever waits for a sign of life must hear of it.
+            until(lambda: 'heartbeats_withheld_total{reason="no_scrapes"}' in found.ours.get("/metrics"), within=20)
             code, took = found.ours.end()
             assert (code, took < 5) == (0, True)

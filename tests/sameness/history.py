@@ -91,6 +91,18 @@ def _exact(source: Path, to: Path) -> Path:
     return to
 
 
+def alerts_alone(rules: Sequence[Path], folder: Path) -> list[Path]:
+    """Write what of the rule files is no recording rule."""
+    written: list[Path] = []
+    for path in rules:
+        document: dict[str, Any] = yaml.safe_load(path.read_text())
+        for group in document["groups"]:
+            group["rules"] = [rule for rule in group["rules"] if "alert" in rule]
+        written.append(folder / f"alerts-{path.name}")
+        written[-1].write_text(yaml.safe_dump(document, sort_keys=False, width=10_000))
+    return written
+
+
 def recorded(name: str, rules: Sequence[Path]) -> History:
     """Return a recording of a real server, scraped again."""
     return _history(name, RECORDINGS / f"{name}.jsonl.gz", rules)

@@ -1,16 +1,17 @@
 """All histories in all engines that can play a past: promtool of both Prometheuses, a daemon that asks, vmalert."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from monitor.rules.spec import AlertingRule, Rule
 from monitor.simulator.scenarios import SCENARIOS
-from tests.differential.remote_write import push
+from tests.differential.remote_write import Series, push
 from tests.differential.server import Server, prometheus
 from tests.engines import engine
 from tests.sameness import promtool, served
-from tests.sameness.history import History, recorded, rule_files, simulated
+from tests.sameness.history import History, alerts_alone, recorded, rule_files, simulated
 from tests.sameness.moments import Texts, alerts_of, differences, table
 from tests.sameness.ours import Embedded, asked
 from tests.sameness.victoria import flush, replay, victoria
@@ -36,17 +37,26 @@ def play(folder: Path, say: Callable[[str], None]) -> Iterator[str]:
         ours = Embedded(history)
         verdicts = {**_promtools(history, ours, folder), **_asked(history, ours, folder)}
         say(table(f"{history.name}: all shipped rules, each group at every evaluation", ours.moments, verdicts))
-        yield from _wrong(history, verdicts, {})
+        yield from _wrong(history, verdicts)
     for history in _histories(played, folder):
-        ours = Embedded(history)
-        verdicts = {**_vmalert_over_prometheus(history, ours, folder), **_victoriametrics(history, ours, folder)}
-        say(
-            table(
-                f"{history.name}: the rules of the engine, by vmalert and over VictoriaMetrics", ours.moments, verdicts
-            )
-        )
-        known = {name: OTHERWISE_IN_VICTORIAMETRICS for name in verdicts if "VictoriaMetrics" in name}
-        yield from _wrong(history, verdicts, known)
+        yield from _by_vmalert(history, folder, say, records=False)
+    # Its replay writes no staleness markers, so what it records is compared where no server ends.
+    yield from _by_vmalert(recorded(RECORDED[0], played), folder, say, records=True)
+
+
+def _by_vmalert(history: History, folder: Path, say: Callable[[str], None], *, records: bool) -> Iterator[str]:
+    ours = Embedded(history)
+    rules = history.rules if records else alerts_alone(history.rules, folder)
+    given = [*history.samples(), *(() if records else ours.recorded())]
+    with prometheus(engine("prometheus", "newer"), _fresh(folder), _UNORDERED) as server:
+        push(server.url, given)
+        replay(history, rules, server.url, "300ms")
+        found = served.moments(server.url, history.slots)
+    verdicts: Verdicts = {"vmalert, Prometheus 3": differences(ours.moments, found, Texts.NONE)}
+    verdicts |= _victoriametrics(history, ours, rules, given, folder)
+    what = "rules" if records else "alerts"
+    say(table(f"{history.name}: the {what} of the engine, by vmalert and over VictoriaMetrics", ours.moments, verdicts))
+    yield from _wrong(history, verdicts)
 
 
 def _histories(rules: Sequence[Path], folder: Path) -> Iterator[History]:
@@ -56,11 +66,20 @@ def _histories(rules: Sequence[Path], folder: Path) -> Iterator[History]:
         yield simulated(SCENARIOS[name], rules, folder)
 
 
-def _wrong(history: History, verdicts: Verdicts, known: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def _wrong(history: History, verdicts: Verdicts) -> Iterator[str]:
+    # A replay of vmalert lets them end at once.
+    kept = {rule.name for group in history.groups() for rule in group.rules if _is_kept(rule)}
     for name, found in verdicts.items():
-        unknown = alerts_of(found) - known.get(name, frozenset())
-        if found and (unknown or name not in known):
-            yield f"{history.name}, {name}: {', '.join(sorted(unknown))}: {found[0]}"
+        known = {
+            *(OTHERWISE_IN_VICTORIAMETRICS if "VictoriaMetrics" in name else ()),
+            *(kept if "vmalert" in name else ()),
+        }
+        for alert in sorted(alerts_of(found) - known):
+            yield f"{history.name}, {name}: {alert}: {next(told for told in found if alert in alerts_of([told]))}"
+
+
+def _is_kept(rule: Rule) -> bool:
+    return isinstance(rule, AlertingRule) and rule.keep_firing_for > 0
 
 
 def _promtools(history: History, ours: Embedded, folder: Path) -> Verdicts:
@@ -72,23 +91,18 @@ def _promtools(history: History, ours: Embedded, folder: Path) -> Verdicts:
 
 
 def _asked(history: History, ours: Embedded, folder: Path) -> Verdicts:
-    with _filled(folder / "asked", history, ours) as server, asked(history, server.url) as moments:
+    with _filled(folder, history, ours) as server, asked(history, server.url) as moments:
         return {"daemon, asking": differences(ours.moments, moments)}
 
 
-def _vmalert_over_prometheus(history: History, ours: Embedded, folder: Path) -> Verdicts:
-    with _filled(folder / "vmalert", history) as server:
-        replay(history, history.rules, server.url, "300ms")
-        found = served.moments(server.url, history.slots)
-        return {"vmalert, Prometheus 3": differences(ours.moments, found, Texts.NONE)}
-
-
-def _victoriametrics(history: History, ours: Embedded, folder: Path) -> Verdicts:
-    with victoria(_fresh(folder / "victoria")) as url:
-        push(url, history.samples())
+def _victoriametrics(
+    history: History, ours: Embedded, rules: Sequence[Path], given: Sequence[Series], folder: Path
+) -> Verdicts:
+    with victoria(_fresh(folder)) as url:
+        push(url, given)
         flush(url)
         # What a rule finds is seen a second later.
-        replay(history, history.rules, url, "1500ms")
+        replay(history, rules, url, "1500ms")
         flush(url)
         played = differences(ours.moments, served.moments(url, history.slots), Texts.NONE)
         with asked(history, url) as moments:
@@ -97,12 +111,12 @@ def _victoriametrics(history: History, ours: Embedded, folder: Path) -> Verdicts
 
 
 @contextmanager
-def _filled(folder: Path, history: History, ours: Embedded | None = None) -> Iterator[Server]:
+def _filled(folder: Path, history: History, ours: Embedded) -> Iterator[Server]:
     """Run a Prometheus that has the history, and what `ours` has recorded."""
     with prometheus(engine("prometheus", "newer"), _fresh(folder), _UNORDERED) as server:
-        push(server.url, [*history.samples(), *(ours.recorded() if ours is not None else ())])
+        push(server.url, [*history.samples(), *ours.recorded()])
         yield server
 
 
 def _fresh(folder: Path) -> Path:
-    return Path(tempfile.mkdtemp(prefix=folder.name, dir=folder.parent))
+    return Path(tempfile.mkdtemp(dir=folder))
