@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from monitor.config import not_yet
+from monitor.config.alerting import AlertmanagerConfig
 from monitor.config.clients import Authorization, BasicAuth, TLSConfig
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.httpclient import HttpConfig
@@ -72,6 +73,8 @@ def test_prometheus_knows_every_key_that_is_its_own(tmp_path: Path) -> None:
         + table([key for key in global_ if not ALERTMANAGER_GLOBAL.match(key)], 2)
         + "storage:\n"
         + table([*StorageConfig.fields_by_key(), *not_yet.STORAGE], 2)
+        + "alerting:\n  alertmanagers:\n    -\n"
+        + table([*AlertmanagerConfig.fields_by_key(), *not_yet.ALERTMANAGER], 6)
         + "scrape_configs:\n"
         + "".join(f"  -\n{job}" for job in jobs)
     )
