@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 
-from monitor.model.instant import Duration
+from monitor.model.instant import SECOND, Duration
 from monitor.storage.db import FILE_NAME, StateError
 
 _PREFIX = "active-"
 _BUSY_SECONDS = 1.0
+_AWAY: Duration = 2 * SECOND
 # What is called so, and then a generation, is whole.
 _COPY = f"{FILE_NAME}.copy-"
 
@@ -93,6 +94,7 @@ class Watcher:
         self._patience = patience
         self._seen: tuple[int, int] = (0, 0)
         self._since: Duration = 0
+        self._looked: Duration = 0
 
     def look(self, now: Duration) -> Sign:
         """Return what is seen; `now` is a time that nobody sets. Raises StateError."""
@@ -107,8 +109,11 @@ class Watcher:
             touched = os.fstat(file).st_mtime_ns
             _lock(file, path)
         except HeldError:
-            if (generation, touched) != self._seen:
+            # Whoever has not looked for long, because both were frozen, has seen nothing of the other's silence.
+            was_away = now - self._looked > max(self._patience // 2, _AWAY)
+            if (generation, touched) != self._seen or was_away:
                 self._seen, self._since = (generation, touched), now
+            self._looked = now
             return Sign.SILENT if now - self._since >= self._patience else Sign.ALIVE
         finally:
             os.close(file)

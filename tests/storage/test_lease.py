@@ -44,13 +44,21 @@ def test_one_that_gives_no_sign_of_life_is_waited_for_and_not_longer(tmp_path: P
     lease, watcher = Lease.take(tmp_path), Watcher(tmp_path, PATIENCE)
     # The clock of the one that watches began somewhere.
     begun = 1_000_000
-    assert watcher.look(begun) is Sign.ALIVE
-    assert watcher.look(begun + PATIENCE - 1) is Sign.ALIVE
+    assert {watcher.look(at) for at in range(begun, begun + PATIENCE, SECOND)} == {Sign.ALIVE}
+    assert watcher.look(begun + PATIENCE) is Sign.SILENT
     os.utime(tmp_path / "active-1", (1, 1))
     assert watcher.look(begun + PATIENCE) is Sign.ALIVE
     lease.renew()
-    assert watcher.look(begun + 2 * PATIENCE - 1) is Sign.ALIVE
-    assert watcher.look(begun + 3 * PATIENCE - 1) is Sign.SILENT
+    assert {watcher.look(at) for at in range(begun + PATIENCE, begun + 2 * PATIENCE, SECOND)} == {Sign.ALIVE}
+    assert watcher.look(begun + 2 * PATIENCE) is Sign.SILENT
+
+
+def test_whoever_was_frozen_together_with_it_waits_anew(tmp_path: Path) -> None:
+    Lease.take(tmp_path)
+    watcher, begun, later = Watcher(tmp_path, PATIENCE), 1_000_000, 9_000_000
+    watcher.look(begun)
+    assert {watcher.look(at) for at in range(later, later + PATIENCE, SECOND)} == {Sign.ALIVE}
+    assert watcher.look(later + PATIENCE) is Sign.SILENT
 
 
 def test_of_many_that_begin_at_once_one_has_it(tmp_path: Path) -> None:
