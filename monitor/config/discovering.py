@@ -14,8 +14,7 @@ from monitor.config.fields import PositiveDuration, Url, file_path, one_of
 from monitor.discovery.dns import TYPES
 from monitor.model import relabel
 from monitor.model.instant import MINUTE, SECOND
-from monitor.model.matcher import MatchError, compile_anchored
-from monitor.yamldoc.kinds import Boolean, Count, Text, text
+from monitor.yamldoc.kinds import Boolean, Count, Pattern, Text, text
 from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.section import Section
 
@@ -42,15 +41,6 @@ def _pattern(value: Any, info: ValidationInfo) -> str:
     return str(file_path(value, info))
 
 
-def _regex(value: Any) -> str:
-    written = text(value)
-    try:
-        compile_anchored(written)
-    except MatchError as err:
-        raise ValueError(str(err)) from err
-    return written
-
-
 def _action(value: Any) -> relabel.Action:
     if isinstance(value, relabel.Action):
         return value
@@ -75,7 +65,7 @@ class RelabelSection(Section):
     source_labels: tuple[Text, ...] = ()
     separator: Text = relabel.SEPARATOR
     target_label: Text = ""
-    regex: Annotated[str, PlainValidator(_regex)] = relabel.ANYTHING
+    regex: Pattern = relabel.ANYTHING
     modulus: Count = 0
     replacement: Text = relabel.WHOLE
 

@@ -11,7 +11,6 @@ from decimal import Decimal
 from typing import Any
 
 from monitor.model.instant import SECOND, UNITS, format_duration
-from monitor.model.matcher import MatchError, compile_anchored
 from monitor.yamldoc import kinds
 from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.node import Scalar
@@ -74,12 +73,7 @@ def severity(value: Any) -> str:
 
 def pattern(value: Any) -> str:
     """Return a regular expression, which Prometheus can read."""
-    written = text(value)
-    try:
-        compile_anchored(written)
-    except MatchError as err:
-        raise ValueError(str(err)) from err
-    return written
+    return kinds.pattern(text(value))
 
 
 def label(value: Any) -> str:

@@ -13,6 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from monitor.model.instant import DurationError, parse_duration
 from monitor.model.labels import METRIC_NAME, Labels
+from monitor.model.matcher import MatchError, compile_anchored
 from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.node import MappingNode, Scalar, SequenceNode
 
@@ -95,12 +96,23 @@ def label_name(value: Any) -> str:
     return name
 
 
+def pattern(value: Any) -> str:
+    """Return a regular expression, which Prometheus can read."""
+    written = text(value)
+    try:
+        compile_anchored(written)
+    except MatchError as err:
+        raise ValueError(str(err)) from err
+    return written
+
+
 Text = Annotated[str, PlainValidator(text)]
 Duration = Annotated[int, PlainValidator(duration)]
 Boolean = Annotated[bool, PlainValidator(boolean)]
 Integer = Annotated[int, PlainValidator(integer)]
 Count = Annotated[int, PlainValidator(count)]
 Size = Annotated[int, PlainValidator(size)]
+Pattern = Annotated[str, PlainValidator(pattern)]
 LabelName = Annotated[str, PlainValidator(label_name)]
 
 
