@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from monitor.config.read import load
 from monitor.upstream.outage import NAME as DOWN
 from monitor.upstream.recorded import NAME as RULES_MISSING
-from tests.sameness.whole import OTHERWISE_IN_VICTORIAMETRICS
+from tests.sameness.whole import OTHERWISE_IN_A_REPLAY, OTHERWISE_IN_VICTORIAMETRICS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "prometheus.md").read_text()
 
@@ -25,6 +27,10 @@ def test_it_names_the_alerts_that_no_rule_raises() -> None:
     assert set(re.findall(r"`(VLLMMonitor\w+)`", PAGE)) == {DOWN, RULES_MISSING}
 
 
-def test_what_differs_over_victoriametrics_is_listed() -> None:
-    (listed,) = re.findall(r"^- \*\*VictoriaMetrics\*\*(.*?)^- ", PAGE, flags=re.DOTALL | re.MULTILINE)
-    assert set(re.findall(r"`(VLLM\w+)`", listed)) == OTHERWISE_IN_VICTORIAMETRICS
+@pytest.mark.parametrize(
+    ("engine", "otherwise"),
+    [("VictoriaMetrics", OTHERWISE_IN_VICTORIAMETRICS), ("vmalert's replay", OTHERWISE_IN_A_REPLAY)],
+)
+def test_what_differs_elsewhere_is_listed(engine: str, otherwise: frozenset[str]) -> None:
+    (listed,) = re.findall(rf"^- \*\*{engine}\*\*(.*?)^- ", PAGE, flags=re.DOTALL | re.MULTILINE)
+    assert set(re.findall(r"`(VLLM\w+)`", listed)) == otherwise
