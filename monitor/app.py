@@ -60,7 +60,7 @@ from monitor.web.incidents import IncidentsApi
 from monitor.web.information import Information
 from monitor.web.outbox import OutboxApi
 from monitor.web.queries import MOST_SAMPLES, Queries
-from monitor.web.received import ReceivedApi
+from monitor.web.received import ReceivedApi, Refusal
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
 from monitor.web.slack_actions import SlackActions
@@ -247,6 +247,9 @@ class App:
         self._entrance.admit(config)
         guarding = self._entrance.guarding(self._metrics.refused)
         gates = gate(self._probers, self._clock.now)
+        for why in Refusal:
+            # From 0 on, so that the first one is an increase.
+            self._metrics.received_refused.labels(why.value)
         received = ReceivedApi(self, self._clock, self._metrics.count_received).blueprint()
         incidents = IncidentsApi(self, self._clock).blueprint()
         more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates, received

@@ -148,7 +148,9 @@ def targets_make_sense(report: Report) -> None:
                 if isinstance(target, Scalar) and target.text and ":" not in target.text:
                     what = f"targets: {shown(target.text)} names no port: that of the scheme is used, 80 or 443"
                     report.add((*loc, index), what, warning=True)
-    if not count and _text(find(report.document.root, ("mode",))) != PROMETHEUS:
+    # What others find may be all that is told.
+    told = find(report.document.root, ("alerting", "webhook")) is not None
+    if not count and not told and _text(find(report.document.root, ("mode",))) != PROMETHEUS:
         report.add(("scrape_configs",), "there is no target: nothing is watched", warning=True)
 
 

@@ -136,7 +136,7 @@ class Summary:
     def marks(self) -> list[str]:
         """Why this stands here, if it should stand elsewhere, and what nobody has told us."""
         fallback = [f"Fallback: {self.fallback}"] if self.fallback else []
-        return [*fallback, f"+{self.left_out} alerts that Alertmanager left out"] if self.left_out else fallback
+        return [*fallback, f"+{self.left_out} more, which Alertmanager left out"] if self.left_out else fallback
 
     @property
     def counts(self) -> str:

@@ -175,3 +175,8 @@ def test_what_all_cases_share_is_said_once() -> None:
 
 def test_no_alert_at_all_is_no_reason_to_fail() -> None:
     assert summarise(note()).title == "RESOLVED: nothing to tell"
+
+
+def test_what_nobody_has_told_us_of_is_said() -> None:
+    told = replace(note(queue("a:8000")), left_out=3)
+    assert summarise(told).marks == ["+3 more, which Alertmanager left out"]
