@@ -23,7 +23,16 @@ REASONS: Mapping[str, str] = {
 }
 
 
+# By what is looked back at: steps of five minutes, of half an hour, of an hour.
+LOOKING_BACK: Mapping[str, str] = {
+    r"\[7d:1h\]": "a day of history",
+    r"\[30d:30m\]": "half an hour of history",
+    r":5m\]": "five minutes of history",
+}
+
+
 def why_empty(expr: str) -> list[str]:
     """Return the reasons for which a query may find nothing; none when it must find something."""
     read = names(expr)
-    return [why for begins, why in REASONS.items() if any(re.match(begins, name) for name in read)]
+    missing = [why for begins, why in REASONS.items() if any(re.match(begins, name) for name in read)]
+    return missing + [why for range_, why in LOOKING_BACK.items() if re.search(range_, expr)]
