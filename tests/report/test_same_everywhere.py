@@ -97,6 +97,7 @@ def test_the_command_prints_and_draws_it(window: Window, tmp_path: Path) -> None
     assert (twice.exit_code, "p95 TTFT" in twice.stdout) == (0, True)
     assert table.exit_code == plain.exit_code == 0
     assert "queue         peak 43 requests" in table.stdout
+    assert "who acknowledged them is known to the daemon alone" in table.stdout
     assert json.loads(plain.stdout)["models"][0]["queue"]["waiting_peak_requests"]["value"] == 43
     assert (long_ago.exit_code, long_ago.stdout) == (1, "")
     assert "nothing is recorded of this time" in long_ago.stderr
