@@ -247,9 +247,9 @@ class App:
         self._entrance.admit(config)
         guarding = self._entrance.guarding(self._metrics.refused)
         gates = gate(self._probers, self._clock.now)
-        for why in Refusal:
+        for refusal in Refusal:
             # From 0 on, so that the first one is an increase.
-            self._metrics.received_refused.labels(why.value)
+            self._metrics.received_refused.labels(refusal.value)
         received = ReceivedApi(self, self._clock, self._metrics.count_received).blueprint()
         incidents = IncidentsApi(self, self._clock).blueprint()
         more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates, received

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from prometheus_client import CollectorRegistry
 
+from monitor.alertmanagers import Alertmanagers, Place
 from monitor.clock import monotonic_seconds
-from monitor.config.alerting import AlertmanagerConfig
 from monitor.config.config import Config
 from monitor.dispatch.notification import NotifyError
 from monitor.forwardmetrics import ForwardMetrics
@@ -28,11 +28,7 @@ log = logging.getLogger(__name__)
 
 CAPACITY = 10_000
 BATCH = 64
-_PATH = "/api/v2/alerts"
 _HEADERS = {"Content-Type": "application/json"}
-
-# The settings of a section, and one of its targets.
-_Key = tuple[AlertmanagerConfig, str]
 
 
 class Line:
@@ -119,32 +115,46 @@ class Forwarding:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
         self._metrics: ForwardMetrics | None = None
-        self._lines: dict[_Key, Line] = {}
+        self._lines: dict[Place, Line] = {}
+        self._known = Alertmanagers((), self._sync)
+        self._external_url = ""
         self._sendings = Sendings()
         self._relabel: tuple[RelabelConfig, ...] = ()
         self._lock = threading.Lock()
 
     def begin(self, config: Config) -> None:
         """Go over to the Alertmanagers of a configuration; those that stay go on with what waits for them."""
-        wanted = {(one, target) for one in config.alerting.alertmanagers for target in _targets(one)}
+        configs = config.alerting.alertmanagers
         with self._lock:
-            metrics = self._metrics
-            if metrics is None:
-                if not wanted:
-                    return
-                metrics = self._metrics = ForwardMetrics(self._registry)
-                metrics.capacity.set(CAPACITY)
+            if configs:
+                self._counted()
+            old, self._known = self._known, Alertmanagers(configs, self._sync)
             self._relabel = tuple(rule.built() for rule in config.alerting.alert_relabel_configs)
-            gone = [self._lines.pop(key) for key in list(self._lines) if key not in wanted]
-            for line in gone:
-                line.finish()
-            if wanted - self._lines.keys():
+            self._external_url = config.web.external_url or f"http://{config.web.listen}"
+        old.stop()
+        self._known.start()
+        self._sync()
+
+    def _counted(self) -> ForwardMetrics:
+        if self._metrics is None:
+            self._metrics = ForwardMetrics(self._registry)
+            self._metrics.capacity.set(CAPACITY)
+        return self._metrics
+
+    def _sync(self) -> None:
+        """Have a line to each Alertmanager that is known now, and to no other."""
+        with self._lock:
+            wanted = self._known.places()
+            for place in self._lines.keys() - wanted:
+                self._lines.pop(place).finish()
+            new = sorted(wanted - self._lines.keys(), key=lambda place: place.name)
+            for place in new:
+                self._lines[place] = _line(place, self._counted())
+                self._lines[place].start()
+            if new:
                 self._sendings.begin_anew()
-            for key in sorted(wanted - self._lines.keys(), key=lambda key: key[1]):
-                self._lines[key] = self._line(*key, metrics)
-                self._lines[key].start()
             for line in self._lines.values():
-                line.external_url = config.web.external_url or f"http://{config.web.listen}"
+                line.external_url = self._external_url
 
     def hear(self, alerts: Sequence[Alert], at: Instant, interval: Duration) -> None:
         """Send what is due of the alerts of an evaluation."""
@@ -164,6 +174,7 @@ class Forwarding:
 
     def stop(self, seconds: float) -> None:
         """Let what waits go out, for at most so long."""
+        self._known.stop()
         with self._lock:
             lines = list(self._lines.values())
             self._lines.clear()
@@ -173,10 +184,10 @@ class Forwarding:
         for line in lines:
             line.join(max(0.0, until - monotonic_seconds()))
 
-    def _line(self, config: AlertmanagerConfig, target: str, metrics: ForwardMetrics) -> Line:
-        path = config.path_prefix.rstrip("/")
-        url = Secret(f"{config.scheme}://{target}{path}{_PATH}")
-        return Line(target + path, Address(url, config.options(config.timeout)), metrics)
+
+def _line(place: Place, metrics: ForwardMetrics) -> Line:
+    options = place.config.options(place.config.timeout)
+    return Line(place.name, Address(Secret(place.url), options), metrics)
 
 
 def _relabelled(alerts: Iterable[Alert], rules: Sequence[RelabelConfig]) -> Iterator[Alert]:
@@ -185,7 +196,3 @@ def _relabelled(alerts: Iterable[Alert], rules: Sequence[RelabelConfig]) -> Iter
         labels = relabelled(alert.labels, rules) if rules else alert.labels
         if labels:
             yield replace(alert, labels=labels)
-
-
-def _targets(config: AlertmanagerConfig) -> Sequence[str]:
-    return [target for group in config.static_configs for target in group.targets]

@@ -1,5 +1,7 @@
 """What the daemon says of the Alertmanagers that it sends alerts to: made when there are some."""
 
+import contextlib
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Summary
 
 
@@ -27,4 +29,6 @@ class ForwardMetrics:
     def end(self, name: str) -> None:
         """Show one that is gone no more."""
         for series in (self.sent, self.errors, self.dropped, self.latency, self.queue):
-            series.remove(name)
+            # Another line may have had the same name.
+            with contextlib.suppress(KeyError):
+                series.remove(name)

@@ -22,7 +22,7 @@ from monitor.notify.alertmanager import Sendings, body
 from monitor.notify.http import Address
 from monitor.notify.secret import Secret
 from monitor.storage.window import Window
-from tests.dispatch.alertmanager import free_port, webhooks
+from tests.dispatch.alertmanager import Webhooks, free_port, webhooks
 from tests.waiting import until
 
 DATA = Path(__file__).parent / "data" / "alertmanager"
@@ -138,3 +138,36 @@ def test_one_that_comes_with_a_reload_hears_at_once_what_fires(tmp_path: Path) -
             forwarding.hear([alert("A")], at, SECOND)
         forwarding.stop(2)
         assert [len(first.posted), len(second.posted)] == [1, 1]
+
+
+def test_one_that_is_found_while_the_daemon_runs_hears_of_what_fires_and_one_that_is_gone_no_more(
+    tmp_path: Path,
+) -> None:
+    with webhooks() as first, webhooks() as second:
+        addresses = [theirs.url.removeprefix("http://") for theirs in (first, second)]
+        (tmp_path / "found.json").write_text(json.dumps([{"targets": [addresses[0], "dropped:1"]}]))
+        (tmp_path / "monitor.yaml").write_text(
+            """\
+alerting:
+  alertmanagers:
+    - file_sd_configs: [{files: [found.json], refresh_interval: 100ms}]
+      relabel_configs:
+        - {action: drop, source_labels: [__address__], regex: "dropped:.*"}
+        - {target_label: __alerts_path__, replacement: /other/api/v2/alerts}
+"""
+        )
+        forwarding = Forwarding(CollectorRegistry())
+        forwarding.begin(load(tmp_path / "monitor.yaml"))
+
+        def reaches(theirs: Webhooks) -> bool:
+            forwarding.hear([alert("A")], NOW, SECOND)
+            return bool(theirs.posted)
+
+        until(lambda: reaches(first), within=10)
+        assert {path for _, path, _ in first.posted} == {"other/api/v2/alerts"}
+        (tmp_path / "found.json").write_text(json.dumps([{"targets": [addresses[1]]}]))
+        until(lambda: reaches(second), within=10)
+        before = len(first.posted)
+        forwarding.hear([alert("B")], NOW, SECOND)
+        forwarding.stop(2)
+        assert len(first.posted) == before

@@ -7,7 +7,7 @@ from pydantic import PlainValidator
 
 from monitor.config import not_yet
 from monitor.config.clients import Authorization, BasicAuth
-from monitor.config.discovering import RelabelSection
+from monitor.config.discovering import DnsSDConfig, FileSDConfig, HttpSDConfig, KubernetesSDConfig, RelabelSection
 from monitor.config.fields import PositiveDuration, UrlPath, one_of, url
 from monitor.config.httpclient import HttpConfig
 from monitor.config.scraping import StaticConfig
@@ -45,11 +45,16 @@ class ReceivedConfig(Section):
 
 
 class AlertmanagerConfig(HttpConfig):
-    """Alertmanagers that are reached in the same way; each of the targets gets all alerts."""
+    """Alertmanagers that are reached in the same way; each that is named or found gets all alerts."""
 
     not_yet: ClassVar[dict[str, str]] = not_yet.ALERTMANAGER
 
     static_configs: tuple[StaticConfig, ...] = ()
+    file_sd_configs: tuple[FileSDConfig, ...] = ()
+    http_sd_configs: tuple[HttpSDConfig, ...] = ()
+    dns_sd_configs: tuple[DnsSDConfig, ...] = ()
+    kubernetes_sd_configs: tuple[KubernetesSDConfig, ...] = ()
+    relabel_configs: tuple[RelabelSection, ...] = ()
     scheme: Annotated[str, PlainValidator(one_of("http", "https"))] = "http"
     path_prefix: UrlPath = "/"
     timeout: PositiveDuration = 10 * SECOND

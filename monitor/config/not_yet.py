@@ -79,10 +79,7 @@ INHIBIT_RULE = _keys("sources") | {
 }
 ALERTMANAGER = (
     _keys(_HTTP_CLIENT)
-    | _keys(
-        """relabel_configs alert_relabel_configs sigv4 follow_redirects file_sd_configs http_sd_configs dns_sd_configs
-        kubernetes_sd_configs consul_sd_configs"""
-    )
+    | _keys("alert_relabel_configs sigv4 follow_redirects consul_sd_configs")
     | {"bearer_token": "use authorization", "bearer_token_file": "use authorization"}
 )
 RECEIVER = _keys(
@@ -125,5 +122,5 @@ REMOTE_WRITE = (
     | {"bearer_token": "use authorization", "bearer_token_file": "use authorization"}
 )
 QUEUE_CONFIG = dict.fromkeys(
-    "capacity max_shards min_shards batch_send_deadline".split(), "the history on disk is the queue"
+    ["capacity", "max_shards", "min_shards", "batch_send_deadline"], "the history on disk is the queue"
 ) | {"retry_on_http_429": "429 is always tried again"}
