@@ -5,6 +5,7 @@ Strict: what the real one would refuse is noted in `complaints`, which a test ex
 """
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -241,12 +242,16 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(server: ApiServer | None = None) -> Iterator[ApiServer]:
-    """Serve on a free port of the loopback."""
-    server = server or ApiServer()
+def serving(certificate: str = "", key: str = "") -> Iterator[ApiServer]:
+    """Serve on a free port of the loopback, with TLS where there is a certificate."""
+    server = ApiServer()
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"told": server}))
     httpd.daemon_threads = True
-    server.url = f"http://127.0.0.1:{httpd.server_address[1]}"
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
+    server.url = f"{'https' if certificate else 'http'}://127.0.0.1:{httpd.server_address[1]}"
     thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

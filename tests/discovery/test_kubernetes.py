@@ -22,6 +22,7 @@ from monitor.discovery.kubernetes.reflector import GoneError, Pace, Reflector, R
 from monitor.discovery.provider import Listener, Provider
 from tests.discovery.apiserver import TOKEN, ApiServer, serving
 from tests.discovery.cluster import endpoints, pod, service
+from tests.scrape.test_tls import make
 from tests.waiting import until
 
 QUICK = Pace(first=20, longest=100, together=10)
@@ -47,8 +48,8 @@ class Life:
     provider: Provider
 
     @classmethod
-    def of(cls, given: KubernetesSDConfig) -> "Life":
-        provider = Provider("j", "kubernetes", kubernetes_discovery(given, pace=QUICK), Listener(), retry=100)
+    def of(cls, discovery: KubernetesDiscovery) -> "Life":
+        provider = Provider("j", "kubernetes", discovery, Listener(), retry=100)
         provider.start()
         return cls(provider)
 
@@ -61,8 +62,9 @@ class Life:
 
 @pytest.fixture
 def living(request: pytest.FixtureRequest) -> Any:
-    def begin(given: KubernetesSDConfig) -> Life:
-        life = Life.of(given)
+    def begin(given: KubernetesSDConfig | KubernetesDiscovery) -> Life:
+        found = kubernetes_discovery(given, pace=QUICK) if isinstance(given, KubernetesSDConfig) else given
+        life = Life.of(found)
         request.addfinalizer(life.provider.stop)
         return life
 
@@ -183,6 +185,23 @@ def test_in_a_cluster_the_service_account_says_who_asks_and_whom_to_trust(tmp_pa
     assert [str(error) for error in found.errors] == [f"API server: TLS: cannot read {tmp_path / 'ca.crt'}"]
     found, _ = kubernetes_discovery(given, {}, tmp_path).look()
     assert "set api_server" in str(found.errors[0])
+
+
+def test_a_pod_in_the_cluster_is_let_in_over_tls_and_a_new_token_counts_at_once(tmp_path: Path, living: Any) -> None:
+    _, key = make(tmp_path, "ca", "IP:127.0.0.1")
+    (tmp_path / "token").write_text("one that has expired")
+    (tmp_path / "namespace").write_text("llm")
+    with serving(str(tmp_path / "ca.crt"), key) as server:
+        host, _, port = server.url.removeprefix("https://").partition(":")
+        inside = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
+        server.put("pods", pod("a", ip="10.0.0.1"))
+        server.put("pods", pod("b", "other", ip="10.0.0.2"))
+        own = KubernetesSDConfig(role="pod", namespaces=NamespacesConfig(own_namespace=True))
+        life = living(kubernetes_discovery(own, inside, tmp_path, QUICK))
+        until(lambda: "not allowed (401)" in life.provider.error, within=10)
+        (tmp_path / "token").write_text(TOKEN + "\n")
+        life.comes_to("10.0.0.1:8000")
+        assert server.complaints == []
 
 
 @dataclass
