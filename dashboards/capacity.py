@@ -82,7 +82,7 @@ def _usage() -> list[Panel]:
     tokens = About(
         "Tokens held",
         "What is used of the pool, and its size. Blocks that are kept for their prefix only are free.",
-        "suffix: tok",
+        "suffix:tok",
     )
     fits = About(
         "Requests and what fits",
@@ -199,7 +199,7 @@ def _costs() -> list[Panel]:
         "Where prefixes lay",
         "Prompt tokens that need not be computed, by what held them: the GPU, the host, a disk, another server (0.32.0 "
         "and later).",
-        "suffix: tok/s",
+        "suffix:tok/s",
     )
     lengths = About(
         "Prompts by length",

@@ -228,19 +228,19 @@ def _tokens() -> list[Panel]:
     tokens = About(
         "Tokens",
         "Read and generated, a second. Flat at 0 while requests run: a hang, or one long prefill.",
-        "suffix: tok/s",
+        "suffix:tok/s",
         "VLLMThroughputCollapsed",
     )
     source = About(
         "Where prompt tokens come from",
         "Computed, found in the engine's own cache, or brought by a KV connector (0.16.0 and later).",
-        "suffix: tok/s",
+        "suffix:tok/s",
     )
     steps = About("Engine steps", "Steps a second, but for those that only prefill; and the tokens of one.", "short")
     shape = About(
         "Length of requests",
         "Tokens of the prompts and of the answers of what ended in 5 minutes: the median and the longest hundredth.",
-        "suffix: tok",
+        "suffix:tok",
         "VLLMPromptsTooLong",
     )
     return [

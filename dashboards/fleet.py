@@ -43,7 +43,7 @@ def _drift() -> list[Panel]:
     load = About(
         "Imbalance",
         "What the busiest server of a model runs, over ten minutes, for each request of its mean server. 1 is even.",
-        "suffix: x",
+        "suffix:x",
         "VLLMEngineRankSkewed",
     )
     restarts = About("Restarts", "In the last hour, of the server that has most.", "short", "VLLMRestartLoop")
@@ -79,7 +79,7 @@ def _servers() -> Panel:
         Column("Running", f"sum {by} ({engines('vllm_engine:requests_running')})"),
         Column("Waiting", f"sum {by} ({engines('vllm_engine:requests_waiting')})", steps=WAITING),
         Column("KV cache", f"max {by} ({engines('vllm_engine:kv_cache_usage:p90_1m')})", "percentunit", steps=KV_FULL),
-        Column("Generated", f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "suffix: tok/s"),
+        Column("Generated", f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "suffix:tok/s"),
         Column("TTFT p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
         Column("Fit at once", f"min {by} ({ranks('vllm_engine:max_concurrency')})", "short"),
         Column("Max length", f"max {by} ({servers('vllm_engine:max_model_len')})", "short"),
@@ -122,7 +122,7 @@ def _speed() -> list[Panel]:
     by = "by (instance)"
     return [
         lines(
-            About("Tokens by server", "Generated, a second.", "suffix: tok/s", "VLLMThroughputCollapsed"),
+            About("Tokens by server", "Generated, a second.", "suffix:tok/s", "VLLMThroughputCollapsed"),
             Query(f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "{{instance}}"),
         ),
         lines(

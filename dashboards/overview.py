@@ -58,7 +58,7 @@ def _now() -> list[Panel]:
     budget = About(
         "Budget burn",
         "Of the objective that burns fastest, over an hour. At 1 its budget lasts thirty days, at 14.4 two.",
-        "suffix: x",
+        "suffix:x",
         "VLLMAvailabilityBudgetBurn",
     )
     critical = alerts("firing", 'severity="critical"')
@@ -99,7 +99,7 @@ def _load() -> list[Panel]:
     tokens = About(
         "Tokens",
         "Read and generated, a second. Flat at 0 while requests run: a hang, or one long prefill.",
-        "suffix: tok/s",
+        "suffix:tok/s",
         "VLLMEngineStuck",
     )
     return [
@@ -155,10 +155,10 @@ def _models() -> Panel:
         Column("Waiting", f"sum {by} ({engines('vllm_engine:requests_waiting')})", steps=WAITING),
         Column("KV cache", f"max {by} ({engines('vllm_engine:kv_cache_usage:p90_1m')})", "percentunit", steps=KV_FULL),
         Column("Answers", f"sum {by} ({engines('vllm_engine:requests_ended:rate5m')})", "reqps"),
-        Column("Generated", f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "suffix: tok/s"),
+        Column("Generated", f"sum {by} ({engines('vllm_engine:generation_tokens:rate1m')})", "suffix:tok/s"),
         Column("TTFT p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
         Column("ITL p95", f"max {by} ({engines('vllm_engine:inter_token_seconds:p95_5m')})", "s"),
-        Column("Burn 1 h", f"max {by} ({burn('1h')})", "suffix: x", steps=BURN),
+        Column("Burn 1 h", f"max {by} ({burn('1h')})", "suffix:x", steps=BURN),
         link=(
             "model_name",
             f"/d/{uid('engine')}?var-model_name=${{__value.raw}}&{KEPT.replace('${model_name:queryparam}&', '')}",

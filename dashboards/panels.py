@@ -34,6 +34,8 @@ Words = Mapping[float, tuple[str, str]]
 
 # How far an axis reaches when all is 0: alone, it would reach to a hundred of anything.
 _LEAST = {"percentunit": 0.1, "ops": 1, "reqps": 1, "short": 1, "none": 1}
+# With less, the third line of a legend is cut.
+GRAPH_HEIGHT = 9
 # What the labels are called at the head of a table.
 _HEADS = {
     "alertname": "Alert",
@@ -105,7 +107,7 @@ def lines(
     every = every.sort(common_models.SortOrder.DESCENDING)
     panel = timeseries.Panel().title(about.title).description(about.description).unit(about.unit)
     panel = panel.datasource(DATASOURCE).min(0).fill_opacity(30 if stacked else 8).line_width(1).legend(legend)
-    panel = panel.tooltip(every).show_points(common_models.VisibilityMode.NEVER).height(8)
+    panel = panel.tooltip(every).show_points(common_models.VisibilityMode.NEVER).height(GRAPH_HEIGHT)
     panel = panel.targets(_targets(*queries)).no_value("no data")
     if about.unit in _LEAST:
         panel = panel.axis_soft_max(_LEAST[about.unit])
@@ -144,7 +146,7 @@ def bars(about: About, *queries: Query, steps: Steps | None = None) -> bargauge.
     """Return a bar for each series, by its value at the end of the time range."""
     last = common.ReduceDataOptions().calcs(["lastNotNull"])
     panel = bargauge.Panel().title(about.title).description(about.description).unit(about.unit)
-    panel = panel.datasource(DATASOURCE).reduce_options(last).min(0).no_value("no data").height(8)
+    panel = panel.datasource(DATASOURCE).reduce_options(last).min(0).no_value("no data").height(GRAPH_HEIGHT)
     panel = panel.orientation(common_models.VizOrientation.HORIZONTAL).thresholds(_thresholds(steps or {}, "green"))
     panel = panel.display_mode(common_models.BarGaugeDisplayMode.BASIC)
     panel = panel.value_mode(common_models.BarGaugeValueMode.TEXT)
@@ -158,7 +160,7 @@ def heat(about: About, expr: str) -> heatmap.Panel:
     query = prometheus.Dataquery().ref_id("A").expr(expr).legend_format("{{le}}").range()
     query = query.format(prometheus_models.PromQueryFormat.HEATMAP)
     panel = heatmap.Panel().title(about.title).description(about.description).unit(about.unit)
-    panel = panel.datasource(DATASOURCE).calculate(False).color(scheme).height(8).no_value("no data")
+    panel = panel.datasource(DATASOURCE).calculate(False).color(scheme).height(GRAPH_HEIGHT).no_value("no data")
     panel = panel.y_axis(heatmap.YAxisConfig().unit(about.unit))
     panel = panel.cell_values(heatmap.CellValues().unit("reqps"))
     panel = panel.tooltip(heatmap.HeatmapTooltip().mode(common_models.TooltipDisplayMode.SINGLE).y_histogram(True))
@@ -186,7 +188,7 @@ def rows(about: About, by: Sequence[str], *columns: Column, link: tuple[str, str
     """
     panel = table.Panel().title(about.title).description(about.description).unit(about.unit).datasource(DATASOURCE)
     panel = (
-        panel.height(8)
+        panel.height(GRAPH_HEIGHT)
         .min_width(60)
         .no_value("none")
         .targets([_cells(n, column.expr) for n, column in enumerate(columns)])

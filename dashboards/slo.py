@@ -44,14 +44,12 @@ def _now() -> list[Panel]:
         "percentunit",
     )
     hour = About(
-        "Fastest burn, 1 hour", "At 14.4 thirty days' budget is gone in two.", "suffix: x", "VLLMAvailabilityBudgetBurn"
+        "Fastest burn, 1 hour", "At 14.4 thirty days' budget is gone in two.", "suffix:x", "VLLMAvailabilityBudgetBurn"
     )
     six = About(
-        "Fastest burn, 6 hours", "At 6 thirty days' budget is gone in five.", "suffix: x", "VLLMAvailabilityBudgetBurn"
+        "Fastest burn, 6 hours", "At 6 thirty days' budget is gone in five.", "suffix:x", "VLLMAvailabilityBudgetBurn"
     )
-    days = About(
-        "Fastest burn, 3 days", "At 1 it lasts exactly thirty days.", "suffix: x", "VLLMAvailabilityBudgetBurn"
-    )
+    days = About("Fastest burn, 3 days", "At 1 it lasts exactly thirty days.", "suffix:x", "VLLMAvailabilityBudgetBurn")
     return [
         now(least, Query(f"min({left()})", "left"), steps=LEFT, base="red"),
         now(hour, Query(f"max({burn('1h')})", "burn"), steps=BURN),
@@ -79,9 +77,9 @@ def _objectives() -> Panel:
         Column("Failed, 1 h", f"max {by} ({failed('1h')})", "percentunit"),
         Column("Failed, 1 d", f"max {by} ({failed('1d')})", "percentunit"),
         Column("Failed, 3 d", f"max {by} ({failed('3d')})", "percentunit"),
-        Column("Burn, 1 h", f"max {by} ({burn('1h')})", "suffix: x", steps=BURN),
-        Column("Burn, 6 h", f"max {by} ({burn('6h')})", "suffix: x", steps=BURN),
-        Column("Burn, 1 d", f"max {by} ({burn('1d')})", "suffix: x", steps=BURN),
+        Column("Burn, 1 h", f"max {by} ({burn('1h')})", "suffix:x", steps=BURN),
+        Column("Burn, 6 h", f"max {by} ({burn('6h')})", "suffix:x", steps=BURN),
+        Column("Burn, 1 d", f"max {by} ({burn('1d')})", "suffix:x", steps=BURN),
         Column("Budget left", f"min {by} ({left()})", "percentunit", steps={"red": -1e9, **LEFT}),
     )
 
@@ -91,7 +89,7 @@ def _burning() -> list[Panel]:
     told = "An alert wants its long window above the line, and a short one as well."
     return [
         lines(
-            About(f"Burn over {window}", f"The line is at {rate:g}. {told}", "suffix: x", "VLLMAvailabilityBudgetBurn"),
+            About(f"Burn over {window}", f"The line is at {rate:g}. {told}", "suffix:x", "VLLMAvailabilityBudgetBurn"),
             Query(burn(window), OBJECTIVE),
             steps={"red": rate},
         )

@@ -14,11 +14,12 @@ from typing import Any
 import promql_parser
 import yaml
 
+from dashboards.check.words import Words
 from tests.dashboards.queries import VARIABLES, filled, panels
 from tests.rules.lint import names
 
 ROOT = Path(__file__).parents[2]
-UNITS = frozenset((ROOT / "tests" / "dashboards" / "units.txt").read_text().split())
+UNITS = Words.listed().units
 Dashboard = dict[str, Any]
 Check = Callable[[Dashboard], Iterator[str]]
 
@@ -117,7 +118,8 @@ def _units(page: Dashboard) -> Iterator[str]:
         found = [config["defaults"].get("unit", "")]
         found += [one["value"] for over in config["overrides"] for one in over["properties"] if one["id"] == "unit"]
         for unit in found:
-            if unit not in UNITS and not unit.startswith("suffix: "):
+            # Grafana puts a space before a suffix by itself.
+            if unit not in UNITS and not re.fullmatch(r"suffix:\S+", unit):
                 yield f"{panel['title']}: no unit {unit!r}"
 
 
