@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from monitor.clock import Clock
@@ -102,6 +103,15 @@ class Inbox:
         """Return the groups of which something fires."""
         with self._lock:
             return list(self._groups.values())
+
+    def seen(self, group: Received) -> None:
+        """Of a group as it was something is still there, although nobody speaks of it."""
+        with self._lock:
+            now = self._clock.now()
+            # Written down now and then: a restart must not take it for forgotten.
+            if self._groups.get(group.key) is group and now - group.heard_at >= self._config.resolve_after // 2:
+                self._groups[group.key] = replace(group, heard_at=now)
+                self._keeper.receive(self._groups[group.key], ())
 
     def end(self, group: Received, gone: Collection[Labels]) -> None:
         """Of a group as it was, these alerts are over; where something newer was heard of it, that counts."""

@@ -116,6 +116,8 @@ class Liaison:
             if gone:
                 log.warning("an Alertmanager no longer has it", extra={"group": group.group_key, "alerts": len(gone)})
                 self._inbox.end(group, gone)
+            elif group.entry.firing & there:
+                self._inbox.seen(group)
 
     def _gone(self, group: Received, there: frozenset[Labels], now: Instant) -> frozenset[Labels]:
         """Return what fires as far as we know, and has not been there for long enough."""

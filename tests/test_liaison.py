@@ -132,6 +132,20 @@ def test_what_comes_back_in_time_has_never_been_away(tmp_path: Path) -> None:
         assert house.look(4) == ["A"]
 
 
+def test_what_is_still_there_is_not_forgotten_although_nobody_speaks_of_it(tmp_path: Path) -> None:
+    with serving(Theirs([{"alertname": "A", "team": "x"}])) as theirs:
+        house = House(tmp_path, theirs.url)
+        house.hear("A")
+        for _ in range(4):
+            house.clock.advance(6 * HOUR)
+            assert house.look() == ["A"]
+            house.inbox.tick(house.clock.now())
+        theirs.answer = b"no JSON"
+        house.clock.advance(12 * HOUR)
+        house.inbox.tick(house.clock.now())
+        assert house.look() == []
+
+
 @pytest.mark.parametrize("answer", [b"no JSON", b"{}", b"[1]", b'[{"labels": 1}]'])
 def test_an_answer_that_is_none_says_nothing(tmp_path: Path, answer: bytes) -> None:
     with serving(Theirs(answer=answer)) as theirs:
