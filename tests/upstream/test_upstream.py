@@ -191,3 +191,19 @@ def test_a_clock_that_is_off_is_made_up_for(ahead: int) -> None:
     assert abs(offset.offset() - ahead) <= 500
     offset.forget()
     assert offset.offset() == 0
+
+
+def test_a_reload_and_a_clock_that_is_set_leave_an_outage_as_it_is() -> None:
+    answers = busy()
+    with asking(RULES, answers) as before, asking(RULES, answers) as after:
+        answers.fault = DOWN
+        (down,) = named(before.step(6), "VLLMMonitorPrometheusDown")
+        before.upstream.shift(HOUR)
+        after.upstream.take_over(before.upstream)
+        after.at = before.at + HOUR
+        (still,) = named(after.step(), "VLLMMonitorPrometheusDown")
+        assert (still.starts_at, still.active_at) == (down.starts_at + HOUR, (down.active_at or 0) + HOUR)
+        answers.fault = None
+        (over,) = named(after.step(), "VLLMMonitorPrometheusDown")
+        assert (over.starts_at, over.ends_at) == (still.starts_at, after.at)
+        assert after.upstream.answered_at == after.at
