@@ -56,7 +56,7 @@ def value_of(data: Any, at: Instant, name: str) -> Value:
         found = data["result"]
         match data["resultType"]:
             case "vector":
-                return Vector(at, [(Labels.of(one["metric"]), float(one["value"][1])) for one in found or ()])
+                return Vector(at, [(_labels(one["metric"]), float(one["value"][1])) for one in found or ()])
             case "matrix":
                 return Matrix(sorted(_series(found or ()), key=lambda one: one.labels))
             case "scalar":
@@ -73,4 +73,10 @@ def _series(found: Any) -> Iterator[Series]:
     for one in found:
         points = one["values"]
         times = array("q", [from_seconds(point[0]) for point in points])
-        yield Series(Labels.of(one["metric"]), times, array("d", [float(point[1]) for point in points]))
+        yield Series(_labels(one["metric"]), times, array("d", [float(point[1]) for point in points]))
+
+
+def _labels(metric: Any) -> Labels:
+    if not all(isinstance(text, str) for pair in metric.items() for text in pair):
+        raise TypeError("labels are texts")
+    return Labels.of(metric)

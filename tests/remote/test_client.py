@@ -87,6 +87,10 @@ def test_values_of_every_kind_are_understood() -> None:
         (Answer(302, "", {"Location": "http://127.0.0.1:1/"}), Reason.NOT_PROMETHEUS, 1, "answers 302"),
         (Answer(200, "<html>Grafana</html>"), Reason.NOT_PROMETHEUS, 1, "does not speak the Prometheus HTTP API"),
         (good([{"metric": {}, "histogram": [1, {}]}]), Reason.REFUSED, 1, "native histograms"),
+        (good([{"metric": {"a": 5}, "value": [1, "1"]}]), Reason.REFUSED, 1, "TypeError"),
+        (good([{"metric": 5, "value": [1, "1"]}]), Reason.REFUSED, 1, "AttributeError"),
+        (good([{"metric": {}, "value": [1, "1e"]}]), Reason.REFUSED, 1, "ValueError"),
+        (Answer(200, "[" * 30_000), Reason.NOT_PROMETHEUS, 1, "does not speak"),
         (good(None, "streams"), Reason.REFUSED, 1, "unknown type"),
     ],
 )
