@@ -114,7 +114,7 @@ class Transport:
         `context` raises.
         """
         context = self._context() if self._context is not None else None
-        with _Deadline(self._seconds) as deadline:
+        with CutOff(self._seconds) as deadline:
             handlers = self._proxy, _NoRedirect, _Http(deadline), _Https(deadline, context)
             try:
                 response = build_opener(*handlers).open(request, timeout=self._seconds)
@@ -133,8 +133,12 @@ class _NoRedirect(HTTPRedirectHandler):
         return None
 
 
-class _Deadline:
-    """Cuts the connection when the time is up, so that a server that drips bytes ends like one that is silent."""
+class CutOff:
+    """
+    Cuts the connections when the time is up, so that a server that drips bytes ends like one that is silent.
+
+    Raises TimeoutError at the end of the block then, also when all seemed well: a cut answer looks like a short one.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._timer = threading.Timer(seconds, self._expire)
@@ -173,7 +177,7 @@ def _cut(connected: socket.socket) -> None:
 
 
 class _Http(HTTPHandler):
-    def __init__(self, deadline: _Deadline) -> None:
+    def __init__(self, deadline: CutOff) -> None:
         super().__init__()
         self._deadline = deadline
 
@@ -190,7 +194,7 @@ class _Http(HTTPHandler):
 
 
 class _Https(HTTPSHandler):
-    def __init__(self, deadline: _Deadline, context: ssl.SSLContext | None) -> None:
+    def __init__(self, deadline: CutOff, context: ssl.SSLContext | None) -> None:
         super().__init__()
         self._deadline = deadline
         self._tls = context
