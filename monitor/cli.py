@@ -94,6 +94,10 @@ def run(
             help="Share the storage folder with another daemon, and relieve it when it hangs for so long: 15s."
         ),
     ] = None,
+    prometheus: Annotated[
+        str | None,
+        typer.Option(help="Ask this Prometheus for what fires (mode: prometheus); no target is needed then."),
+    ] = None,
     log_level: Annotated[LogLevel, typer.Option(help="From which level on the log has a line.")] = LogLevel.INFO,
 ) -> None:
     """Watch vLLM servers and tell Slack."""
@@ -108,7 +112,7 @@ def run(
 
     # What is kept tells names of servers and people: it is for this user.
     os.umask(0o077)
-    given = (slack_channel, storage, listen, web_config_file, ha_lease)
+    given = (slack_channel, storage, listen, web_config_file, ha_lease, prometheus)
     flags = Flags(tuple(target or ()), *(one or "" for one in given))
     load = loader(config, flags, os.environ)
     configure(log_level)

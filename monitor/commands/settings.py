@@ -26,6 +26,7 @@ def loader(path: Path | None, flags: Flags, environment: Mapping[str, str]) -> C
             ("--listen", flags.listen),
             ("--web.config.file", flags.web_config_file),
             ("--ha-lease", flags.ha_lease),
+            ("--prometheus", flags.prometheus),
         )
         if value
     ]

@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from pydantic import ValidationError
+
 from monitor.config.alerting import AlertingConfig, ReceivedConfig
 from monitor.config.availability import SHORTEST, TOO_SHORT, HaConfig
 from monitor.config.clients import Authorization
 from monitor.config.config import Config
 from monitor.config.defaults import CONSOLE, only_route
-from monitor.config.fields import address, base_url, secret, secret_url, target
+from monitor.config.fields import address, base_url, secret, secret_url, target, url
 from monitor.config.general import GlobalConfig, StorageConfig, WebConfig
 from monitor.config.inhibition import shipped_inhibit_rules
 from monitor.config.receiving import ReceiverConfig, SlackConfig
 from monitor.config.scraping import ScrapeConfig, StaticConfig
+from monitor.config.upstream import PrometheusConfig
 from monitor.config.webfile import WebFile, read_web_file
 from monitor.model.instant import DurationError, parse_duration
 from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake, shown
@@ -25,6 +28,7 @@ T = TypeVar("T")
 
 TARGETS = "VLLM_MONITOR_TARGETS"
 STORAGE = "VLLM_MONITOR_STORAGE"
+SERVER = "VLLM_MONITOR_PROMETHEUS"
 LISTEN = "VLLM_MONITOR_LISTEN"
 WEB_FILE = "VLLM_MONITOR_WEB_CONFIG_FILE"
 LEASE = "VLLM_MONITOR_HA_LEASE"
@@ -52,6 +56,7 @@ class Flags:
     listen: str = ""
     web_config_file: str = ""
     ha_lease: str = ""
+    prometheus: str = ""
 
 
 class _Setting(NamedTuple):
@@ -80,12 +85,16 @@ def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
     listen = reader.setting("--listen", flags.listen, LISTEN)
     web_file = reader.setting("--web.config.file", flags.web_config_file, WEB_FILE)
     lease = reader.setting("--ha-lease", flags.ha_lease, LEASE)
+    server = reader.setting("--prometheus", flags.prometheus, SERVER)
+    prometheus = reader.read(server, _prometheus, None)
     base = reader.setting("", "", BASE_URL)
     receiver = reader.receiver(channel)
     defaults = GlobalConfig()
+    global_ = GlobalConfig(slack_base_url=reader.read(base, base_url, defaults.slack_base_url))
     config = Config(
-        global_=GlobalConfig(slack_base_url=reader.read(base, base_url, defaults.slack_base_url)).filled(),
-        scrape_configs=tuple(reader.scrape_configs(flags.targets)),
+        global_=global_.filled(asks=prometheus is not None),
+        prometheus=prometheus,
+        scrape_configs=tuple(reader.scrape_configs(flags.targets, needed=not server.value)),
         rule_files=None,
         route=only_route(receiver.name),
         receivers=(receiver,),
@@ -165,13 +174,13 @@ class _Reader:
         )
         return ReceiverConfig(name=RECEIVER, slack_configs=(slack,))
 
-    def scrape_configs(self, given: tuple[str, ...]) -> Iterator[ScrapeConfig]:
+    def scrape_configs(self, given: tuple[str, ...], *, needed: bool) -> Iterator[ScrapeConfig]:
         """Yield one job for all targets, or more where their URLs differ in scheme or path."""
         settings = [_Setting("--target", value) for value in given if value.strip()]
         if not settings:
             words = re.split(r"[\s,]+", self._environment.get(TARGETS, ""))
             settings = [_Setting(TARGETS, word) for word in words if word]
-        if not settings:
+        if not settings and needed:
             self.wrong("--target", f"nothing to watch: give --target http://host:8000, or set {TARGETS}")
         jobs: dict[_Page, dict[str, None]] = {}
         for setting in settings:
@@ -211,3 +220,11 @@ def _target(written: str) -> tuple[_Page, str] | None:
         raise ValueError(f"{shown(written)} has a query: use params in a configuration file")
     path = parts.path if parts.path not in ("", "/") else "/metrics"
     return _Page(parts.scheme, path), target(parts.netloc)
+
+
+def _prometheus(written: str) -> PrometheusConfig:
+    """Return who is asked. Raises ValueError."""
+    try:
+        return PrometheusConfig(url=url(written))
+    except ValidationError as err:
+        raise ValueError(str(err.errors()[0]["ctx"]["error"])) from err

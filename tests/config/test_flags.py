@@ -102,6 +102,17 @@ def test_a_target_that_is_empty_is_not_given() -> None:
     assert from_flags(Flags(targets=("",)), {"VLLM_MONITOR_TARGETS": "x:1"}).scrape_configs
 
 
+def test_a_prometheus_is_enough_and_then_no_target_is_needed() -> None:
+    for flags, environment in (
+        (Flags(prometheus="http://127.0.0.1:9090"), {}),
+        (Flags(), {"VLLM_MONITOR_PROMETHEUS": "http://127.0.0.1:9090"}),
+    ):
+        config = from_flags(flags, environment)
+        assert config.prometheus is not None
+        assert (config.prometheus.url, config.scrape_configs) == ("http://127.0.0.1:9090", ())
+        assert config.global_.evaluation_interval == 15 * SECOND
+
+
 def test_a_variable_that_is_empty_is_not_set() -> None:
     config = from_flags(TARGET, {"SLACK_BOT_TOKEN": "", "SLACK_CHANNEL": "", "VLLM_MONITOR_STORAGE": " "})
     assert [len(receiver.console_configs) for receiver in config.receivers] == [1]
@@ -121,6 +132,18 @@ def test_a_variable_that_is_empty_is_not_set() -> None:
             {},
             '--target: "ftp://a:1" begins with neither http:// nor https://',
             id="ftp",
+        ),
+        pytest.param(
+            Flags(prometheus="http://me:hidden@x"),
+            {},
+            "--prometheus: url: a user name and password in a URL are not supported: use basic_auth",
+            id="prometheus-password",
+        ),
+        pytest.param(
+            Flags(prometheus="x:9090"),
+            {},
+            '--prometheus: "x:9090" is not a URL (write http://… or https://…)',
+            id="prometheus-no-url",
         ),
         pytest.param(Flags(targets=("http://",)), {}, '--target: "" is not host:port', id="no-host"),
         pytest.param(
