@@ -127,7 +127,7 @@ def test_the_shipped_rules_with_other_thresholds(tmp_path: Path) -> None:
         (["--openmetrics", "nowhere.om"], "nowhere.om: No such file or directory"),
         (["--recording", "nowhere.jsonl"], "nowhere.jsonl: No such file or directory"),
         (["--prometheus", "localhost:9090"], "is no URL: write http://127.0.0.1:9090"),
-        (["--prometheus", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer: ConnectionError"),
+        (["--prometheus", "http://127.0.0.1:1"], "http://127.0.0.1:1: cannot connect to 127.0.0.1 port 1: connection refused"),
         (["--recording", "x", "--interval", "soon"], "--interval: 'soon' is not a duration"),
         (["--recording", "x", "--from", "20", "--to", "10"], "--from is not before --to"),
         (["--recording", "x", "--rules", "r", "--values", "v"], "--values are those of the shipped rules"),
@@ -256,9 +256,9 @@ def test_a_server_that_refuses_much_at_once_is_asked_for_less(rules: Path, tmp_p
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
-        (401, b"", "answers 401: give --bearer-token-file or --basic-auth-file"),
+        (401, b"", "answers 401: it wants other credentials: give --bearer-token-file or --basic-auth-file"),
         (200, b"<html>", "does not speak the Prometheus HTTP API: it answers 200"),
-        (400, b'{"status": "error", "errorType": "bad_data", "error": "no"}', "bad_data: no"),
+        (400, b'{"status": "error", "errorType": "bad_data", "error": "no"}', "no"),
     ],
 )
 def test_a_server_that_does_not_answer_is_told_in_plain_words(
