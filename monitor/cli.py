@@ -105,6 +105,7 @@ def run(
     from monitor.clock import SystemClock
     from monitor.commands.settings import loader
     from monitor.commands.signals import means_reload
+    from monitor.commands.startlimits import more_descriptors
     from monitor.config.flags import Flags
     from monitor.duty import Duty
     from monitor.logs import configure
@@ -112,6 +113,7 @@ def run(
 
     # What is kept tells names of servers and people: it is for this user.
     os.umask(0o077)
+    more_descriptors()
     given = (slack_channel, storage, listen, web_config_file, ha_lease, prometheus)
     flags = Flags(tuple(target or ()), *(one or "" for one in given))
     load = loader(config, flags, os.environ)

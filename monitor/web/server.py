@@ -86,7 +86,8 @@ class Server:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            wasyncore.loop(timeout=1.0, map=self._map, count=1)
+            # select, which is the default, knows no descriptors above 1023.
+            wasyncore.loop(timeout=1.0, use_poll=True, map=self._map, count=1)
         self._close()
 
     def _close(self) -> None:

@@ -7,8 +7,10 @@ The HTTP server speaks no TLS; the loop of the standard library does, with time 
 import asyncio
 import contextlib
 import logging
+import resource
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ HANDSHAKE_SECONDS = 10.0
 # A peer that reads nothing for so long is given up.
 STALLED_SECONDS = 60.0
 MOST_CONNECTIONS = 500
+# Of the descriptors that the process may have, connections take half: each has three. The rest is for scrapes.
+_DESCRIPTORS = 6
 _CHUNK_BYTES = 64 * 1024
 _BACKLOG = 128
 _TURNS = 3
@@ -48,11 +52,15 @@ class TlsFiles:
         context.verify_mode = self.verify
         return context
 
-    def stamp(self) -> tuple[tuple[int, int, int], ...]:
-        """Return what changes when a file does. Raises OSError."""
+    def stamp(self) -> tuple[tuple[int, ...], ...]:
+        """
+        Return what changes when a file does. Raises OSError.
+
+        The owner and who may read it change no time but that of the inode (ctime).
+        """
         paths = (self.cert_file, self.key_file, *((self.client_ca_file,) if self.client_ca_file else ()))
         found = (path.stat() for path in paths)
-        return tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in found)
+        return tuple((one.st_mtime_ns, one.st_ctime_ns, one.st_size, one.st_ino) for one in found)
 
 
 def _no_password() -> bytes:
@@ -65,20 +73,30 @@ class Renewed:
     def __init__(self, files: TlsFiles) -> None:
         """Raise OSError or ValueError when a file cannot be used."""
         self._files = files
-        self._stamp = files.stamp()
+        self._stamp: tuple[tuple[int, ...], ...] | None = files.stamp()
         self._context = files.context()
 
     def context(self) -> ssl.SSLContext:
-        """Return the context of the newest files that can be used."""
+        """Return the context of the newest files that can be used; what is wrong with newer ones is told once."""
         try:
             stamp = self._files.stamp()
-            if stamp != self._stamp:
-                # Also when it fails: half of a renewal is looked at again when the other half is there.
-                self._stamp = stamp
-                self._context = self._files.context()
-        except (OSError, ValueError) as err:
-            log.error("certificate not renewed", extra={"reason": str(err)})
+        except OSError as err:
+            stamp, problem = None, str(err)
+        else:
+            problem = "" if stamp == self._stamp else self._renew()
+        if problem and stamp != self._stamp:
+            log.error("certificate not renewed", extra={"reason": problem})
+        # Also when it fails: half of a renewal is looked at again when the other half is there.
+        self._stamp = stamp
         return self._context
+
+    def _renew(self) -> str:
+        """Return why it was not possible, or ""."""
+        try:
+            self._context = self._files.context()
+        except (OSError, ValueError) as err:
+            return str(err)
+        return ""
 
 
 class TlsFront:
@@ -93,6 +111,7 @@ class TlsFront:
         self._renewed = Renewed(files)
         self._inner = inner
         self._failed = failed
+        self._most = min(MOST_CONNECTIONS, _descriptors() // _DESCRIPTORS)
         self._sockets = _bound(*address)
         self.port: int = self._sockets[0].getsockname()[1]
         self._loop = asyncio.new_event_loop()
@@ -143,7 +162,7 @@ class TlsFront:
                 log.warning("connection not accepted", extra={"reason": err.strerror})
                 await asyncio.sleep(0.1)
                 continue
-            if len(self._connections) >= MOST_CONNECTIONS:
+            if len(self._connections) >= self._most:
                 connection.close()
                 continue
             task = self._loop.create_task(self._serve(connection))
@@ -175,24 +194,37 @@ class TlsFront:
         asked = asyncio.ensure_future(_pump(reader, inner_writer))
         try:
             # What was asked may end first, by a peer that waits for the rest of its answer.
-            await _pump(inner_reader, writer)
-            writer.close()
-            async with asyncio.timeout(HANDSHAKE_SECONDS):
-                await writer.wait_closed()
+            if await _pump(inner_reader, writer):
+                writer.close()
+                async with asyncio.timeout(HANDSHAKE_SECONDS):
+                    await writer.wait_closed()
         finally:
             asked.cancel()
             await asyncio.gather(asked, return_exceptions=True)
             inner_writer.transport.abort()
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Hand on what comes until there is no more, and say so where that can be said. Raises OSError, TimeoutError."""
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """
+    Hand on what comes until there is no more, and say so where that can be said; returns whether anything came.
+
+    Raises OSError, TimeoutError.
+    """
+    came = False
     while chunk := await reader.read(_CHUNK_BYTES):
+        came = True
         writer.write(chunk)
         async with asyncio.timeout(STALLED_SECONDS):
             await writer.drain()
     if writer.can_write_eof():
         writer.write_eof()
+    return came
+
+
+def _descriptors() -> int:
+    """Return how many the process may have."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
 
 def _bound(host: str, port: int) -> list[socket.socket]:

@@ -1,5 +1,7 @@
 """The HTTP side over TLS: real handshakes, certificates made by the openssl program."""
 
+import os
+import resource
 import shutil
 import socket
 import ssl
@@ -11,12 +13,14 @@ import requests
 from flask import Flask
 
 from monitor.commands.ask import Way, way_of
+from monitor.commands.startlimits import DESCRIPTORS, more_descriptors
 from monitor.storage.window import Window
 from monitor.web.access import Access
 from monitor.web.application import LARGEST_BODY_BYTES, Guarding
 from monitor.web.server import Server
 from monitor.web.tls import Renewed, TlsFiles
 from tests.scrape.test_tls import make
+from tests.waiting import until
 from tests.web.serving import serve
 
 
@@ -62,6 +66,46 @@ def test_connections_that_say_nothing_keep_nobody_out(folder: Path) -> None:
         for one in silent:
             one.close()
         assert answer.status_code == 200
+
+
+def test_descriptors_above_those_that_select_knows_are_served(folder: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+    more_descriptors()
+    try:
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == DESCRIPTORS
+        held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1024)]
+        with serve(Window(), tls=files(folder)) as secure, serve(Window()) as plain:
+            trust = str(folder / "own.crt")
+            asked = [requests.get(f"{one.url}/-/healthy", verify=trust, timeout=5) for one in (secure, plain)]
+        for one in held:
+            os.close(one)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert [answer.status_code for answer in asked] == [200, 200]
+
+
+def test_connections_take_no_more_than_half_of_the_descriptors(folder: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (600, before[1]))
+    try:
+        with serve(Window(), tls=files(folder)) as served:
+            port = int(served.url.rpartition(":")[2])
+            silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(120)]
+            shut = until(lambda: [one for one in silent if _is_shut(one)], within=5)
+            for one in silent:
+                one.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert len(shut) == 20
+
+
+def _is_shut(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
 
 
 def test_only_a_certificate_that_is_trusted_comes_in_where_one_is_asked_for(folder: Path, tmp_path: Path) -> None:
@@ -112,6 +156,27 @@ def test_a_renewed_certificate_counts_for_the_next_connection_and_half_a_renewal
         (tmp_path / "new.key").replace(tmp_path / "own.key")
         assert trusts(certificate)
         assert not trusts(folder / "own.crt")
+
+
+def test_files_that_become_readable_later_are_taken_then_and_the_trouble_is_told_once(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for end in ("crt", "key"):
+        shutil.copy(folder / f"own.{end}", tmp_path / f"own.{end}")
+    renewed = Renewed(files(tmp_path))
+    old, key = renewed.context(), tmp_path / "own.key"
+    content, times = key.read_bytes(), (key.stat().st_atime_ns, key.stat().st_mtime_ns)
+    key.write_bytes(b"-" * len(content))
+    os.utime(key, ns=times)
+    assert [renewed.context() for _ in range(3)] == [old] * 3
+    # As after chown and chmod: another time of the inode, and nothing else that is different.
+    key.write_bytes(content)
+    os.utime(key, ns=times)
+    new = renewed.context()
+    assert new is not old
+    key.unlink()
+    assert [renewed.context() for _ in range(3)] == [new] * 3
+    assert [one.getMessage() for one in caplog.records] == ["certificate not renewed"] * 2
 
 
 def test_files_that_are_none_are_refused_at_the_start(folder: Path, tmp_path: Path) -> None:

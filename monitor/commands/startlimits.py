@@ -1,0 +1,18 @@
+"""What the daemon asks of the system at its start."""
+
+import resource
+
+# Enough for all connections that the HTTP side takes, and as many targets as one process has time for.
+DESCRIPTORS = 4096
+
+
+def more_descriptors() -> None:
+    """
+    Have more descriptors where they may be had, as programs in Go do: 1024 are the custom for the sake of select.
+
+    Connections from outside could take all of those, and nothing could be scraped then.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
