@@ -69,6 +69,7 @@ class Duty:
         self._lease: Lease | None = None
         self._scratch: Path | None = None
         self._port = 0
+        self._last: Config | None = None
         # Held while one App takes the place of another.
         self._lock = threading.RLock()
         self._stopping = threading.Event()
@@ -116,15 +117,18 @@ class Duty:
                 log.exception("looking who is on duty failed")
 
     def _look(self) -> None:
-        lease = self._lease
-        if lease is not None:
-            if not lease.renew():
-                self._lost()
+        if self._lease is not None:
             return
         sign = self._watcher.look(boot_milliseconds())
         with self._lock:
             if sign is not Sign.ALIVE and not self._stopping.is_set():
                 self._relieve(sign)
+
+    def _keep(self, lease: Lease) -> None:
+        """Give the sign of life, also while much is read at a start."""
+        while lease.is_held and not self._stopping.wait(self._look_every):
+            if not lease.renew() and lease.is_held:
+                self._lost()
 
     def _relieve(self, sign: Sign) -> None:
         """Go on duty, with what was seen while standing by."""
@@ -147,18 +151,16 @@ class Duty:
     def _go_on_duty(self, sign: Sign) -> bool:
         """Take the lease and start; False when another one was quicker. Raises StartError, StateError."""
         try:
-            lease = Lease.take(self._folder)
+            lease = Lease.take(self._folder, self._watcher.generation)
         except HeldError:
             return False
         fence = Fence(self._folder, lease.generation, self._lost)
+        threading.Thread(target=self._keep, args=(lease,), name="lease", daemon=True).start()
         try:
             if sign is Sign.SILENT or is_locked(self._folder):
                 take_out(self._folder, lease.generation)
-            if not lease.renew():
-                lease.release()
-                return False
             LAST_LOOK.set(fence.look)
-            self._run(self._load, Role(stands_by=False, fence=fence))
+            self._run(lambda config: config, Role(stands_by=False, fence=fence))
         except BaseException:
             LAST_LOOK.clear()
             lease.release()
@@ -173,12 +175,25 @@ class Duty:
             # Not in the folder for temporary files, which a container may not have.
             self._scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=self._folder))
         scratch = self._scratch
-        self._run(lambda: telling_nobody(self._load(), scratch), Role(stands_by=True))
+        self._run(lambda config: telling_nobody(config, scratch), Role(stands_by=True))
         log.info("standing by")
 
-    def _run(self, load: Callable[[], Config], role: Role) -> None:
-        app = App(lambda: self._at_port(load()), self._clock, self._supervisor, role)
+    def _run(self, change: Callable[[Config], Config], role: Role) -> None:
+        begun = False
+
+        def load() -> Config:
+            try:
+                self._last = self._load()
+            except DocumentError as err:
+                # Whoever reloads is told so. But nobody is on duty any more: what was good is better than nothing.
+                if begun or self._last is None:
+                    raise
+                log.error("the configuration is wrong: going on with the last one that was not: %s", err)
+            return self._at_port(change(self._last))
+
+        app = App(load, self._clock, self._supervisor, role)
         self._port = app.start()
+        begun = True
         self._app = app
 
     def _at_port(self, config: Config) -> Config:

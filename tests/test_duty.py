@@ -15,6 +15,7 @@ from monitor.config.config import Config
 from monitor.config.read import load
 from monitor.duty import Duty, telling_nobody
 from monitor.storage.lock import FolderLock
+from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake
 from tests.waiting import until
 
 CONFIG = """\
@@ -75,6 +76,24 @@ def test_what_was_kept_while_standing_by_is_taken_away_by_whoever_comes_next(con
         assert "standby-killed" not in left
     assert [path.name for path in folder.glob("standby-*")] == ["standby-alive"]
     lock.close()
+
+
+def test_who_relieves_another_one_goes_on_with_the_last_configuration_that_was_right(config: Config) -> None:
+    wrong: list[Mistake] = []
+
+    def load() -> Config:
+        if wrong:
+            raise DocumentError(wrong)
+        return config
+
+    with on_duty(config) as (first, _):
+        other = Duty(load, SystemClock(), lost=lambda: None)
+        url = f"http://127.0.0.1:{other.start()}"
+        wrong.append(Mistake("monitor.yaml", NOWHERE, "", "somebody is writing it"))
+        first.stop()
+        until(lambda: role(url) == "active", within=10)
+        assert "somebody is writing it" in other.reload()
+        other.stop()
 
 
 def test_a_third_one_stands_by_as_well_and_only_one_goes_on_duty(config: Config) -> None:

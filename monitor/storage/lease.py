@@ -40,12 +40,15 @@ class Lease:
         self.generation = generation
 
     @classmethod
-    def take(cls, folder: Path) -> "Lease":
-        """Begin the next generation. Raises HeldError, and StateError when the folder is of no use for this."""
-        path = folder
+    def take(cls, folder: Path, after: int = 0) -> "Lease":
+        """
+        Begin the generation `after` the one that was seen to be no more.
+
+        Raises HeldError when another one was quicker, and StateError when the folder is of no use for this.
+        """
+        generation = after + 1
+        path = folder / f"{_PREFIX}{generation}"
         try:
-            generation = _newest(folder) + 1
-            path = folder / f"{_PREFIX}{generation}"
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as err:
             raise HeldError from err
@@ -56,11 +59,21 @@ class Lease:
         except BaseException:
             os.close(file)
             raise
-        for older in folder.glob(f"{_PREFIX}*"):
-            if older != path:
-                with contextlib.suppress(OSError):
-                    older.unlink()
-        return cls(path, file, generation)
+        lease = cls(path, file, generation)
+        if not lease.renew():
+            # Its generation has been and gone: what was seen was seen long ago.
+            path.unlink(missing_ok=True)
+            lease.release()
+            raise HeldError
+        for older in _generations(folder) - {generation}:
+            with contextlib.suppress(OSError):
+                (folder / f"{_PREFIX}{older}").unlink()
+        return lease
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it has not been let go."""
+        return self._file >= 0
 
     def renew(self) -> bool:
         """Say that it is still at work, which takes no room on a full disk; False: it is no longer the one."""
@@ -92,6 +105,8 @@ class Watcher:
     def __init__(self, folder: Path, patience: Duration) -> None:
         self._folder = folder
         self._patience = patience
+        # The newest one at the last look.
+        self.generation = 0
         self._seen: tuple[int, int] = (0, 0)
         self._since: Duration = 0
         self._looked: Duration = 0
@@ -99,7 +114,7 @@ class Watcher:
     def look(self, now: Duration) -> Sign:
         """Return what is seen; `now` is a time that nobody sets. Raises StateError."""
         try:
-            generation = _newest(self._folder)
+            generation = self.generation = _newest(self._folder)
             path = self._folder / f"{_PREFIX}{generation}"
             file = os.open(path, os.O_RDWR)
         except OSError:
@@ -214,5 +229,10 @@ def _is_other(folder: Path, generation: int) -> bool:
 
 
 def _newest(folder: Path) -> int:
+    return max(_generations(folder), default=0)
+
+
+def _generations(folder: Path) -> set[int]:
+    """Return those that have left a file. Raises OSError."""
     numbers = (path.name.removeprefix(_PREFIX) for path in folder.iterdir() if path.name.startswith(_PREFIX))
-    return max((int(number) for number in numbers if number.isdecimal()), default=0)
+    return {int(number) for number in numbers if number.isdecimal()}

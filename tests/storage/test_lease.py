@@ -33,7 +33,7 @@ def test_one_has_it_until_he_lets_go(tmp_path: Path) -> None:
     assert watcher.look(0) is Sign.ALIVE
     first.release()
     assert watcher.look(0) is Sign.GONE
-    second = Lease.take(tmp_path)
+    second = Lease.take(tmp_path, watcher.generation)
     assert (first.generation, second.generation) == (1, 2)
     assert not first.renew()
     assert second.renew()
@@ -75,8 +75,15 @@ def test_of_many_that_begin_at_once_one_has_it(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    newest = max(lease.generation for lease in taken)
-    assert [lease.generation for lease in taken if lease.renew()] == [newest]
+    assert [lease.generation for lease in taken] == [1]
+
+
+def test_what_was_seen_long_ago_counts_for_nothing(tmp_path: Path) -> None:
+    second = Lease.take(tmp_path, Lease.take(tmp_path).generation)
+    with pytest.raises(HeldError):
+        Lease.take(tmp_path)
+    assert second.renew()
+    assert [path.name for path in tmp_path.glob("active-*")] == ["active-2"]
 
 
 def test_one_whose_file_was_taken_away_has_it_no_more(tmp_path: Path) -> None:
@@ -97,7 +104,7 @@ def test_whoever_was_replaced_learns_it_before_and_after_each_thing_that_it_writ
     database.commit([Changes(silences=(("a", "mine"),))])
     with pytest.raises(StateError, match="another daemon"), database._transaction():
         # In the middle of it.
-        Lease.take(tmp_path)
+        Lease.take(tmp_path, 1)
     with pytest.raises(StateError, match="another daemon"):
         database.attempt("letter")
     with pytest.raises(StateError, match="another daemon"):
