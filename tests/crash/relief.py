@@ -8,6 +8,7 @@ must end without a word.
 
 import random
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,6 +171,8 @@ def main() -> int:
     complaints, tallies = play(folder, seed, rounds)
     for line in (f"seed {seed}: {dict(tallies)}", *complaints, *([f"see {folder}"] if complaints else [])):
         sys.stdout.write(f"{line}\n")
+    if not complaints:
+        shutil.rmtree(folder)
     return 1 if complaints else 0
 
 
