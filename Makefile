@@ -82,4 +82,4 @@ image-check:            ## builds the image with buildah on a base from debootst
 	.ci/image-check
 
 clean:
-	rm -rf $(VENV) $(TOOLS) .image .engines .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf dashboards/*/*/node_modules $(VENV) $(TOOLS) .image .engines .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from dashboards.check.words import LISTED, Words
 from dashboards.preview.drawing import FINISH, Bundle, DrawingError, draw, facts, page
@@ -46,7 +47,10 @@ def sheet(*panels: dict[str, Any], width: int = 1280) -> Sheet:
                     "legend": panel.get("legend", "{{instance}}"),
                     "format": panel.get("format", "time_series"),
                     "kind": "matrix",
-                    "result": [{"metric": {"instance": "vllm-0:8000", "le": "1"}, "values": values}],
+                    "result": [
+                        {"metric": {"instance": "vllm-0:8000", "le": le}, "values": values}
+                        for le in panel.get("edges", ["1"])
+                    ],
                     "step": 300_000,
                 }
             ],
@@ -61,6 +65,7 @@ LEGEND = {"showLegend": True, "displayMode": "table", "placement": "bottom", "ca
 TIMESERIES = {"type": "timeseries", "options": {"legend": LEGEND}}
 STAT = {"type": "stat", "options": {"reduceOptions": {"calcs": ["lastNotNull"]}, "graphMode": "area"}}
 BARS = {"type": "bargauge", "options": {"reduceOptions": {"calcs": ["lastNotNull"]}, "orientation": "horizontal"}}
+HEAT = {"type": "heatmap", "format": "heatmap", "legend": "{{le}}", "edges": ["+Inf", "1"]}
 LANES = {"type": "state-timeline"}
 NARROW = {"defaults": {"unit": "s", "custom": {"width": 130}}, "overrides": []}
 TWO_COLUMNS = {"id": "organize", "options": {"excludeByName": {"Time": True, "le": True}}}
@@ -70,10 +75,26 @@ WIDE = {"defaults": {"custom": {"width": 200}}, "overrides": []}
 
 
 def test_panels_that_fit_are_drawn_and_nothing_is_said_of_them(bundle: Bundle, tmp_path: Path) -> None:
-    good = sheet(TIMESERIES, STAT, BARS, TABLE, {"type": "heatmap"}, LANES, width=1900)
+    good = sheet(TIMESERIES, STAT, BARS, TABLE, HEAT, LANES, width=1900)
     assert draw(good, bundle, tmp_path / "a.png") == []
     width, height = size((tmp_path / "a.png").read_bytes())
     assert (width, 300 < height < 360) == (1900, True)
+    # As many are below 1 as there are at all: of two rows the upper one is empty.
+    heights = _heights(tmp_path / "a.png", range(1256, 1556))
+    assert heights
+    assert max(heights) - min(heights) < 240 / 2
+
+
+def _heights(path: Path, columns: range) -> list[int]:
+    """Return how high the orange stands in some columns of a picture, in pixels from above."""
+    with Image.open(path) as picture:
+        shown = picture.convert("RGB")
+        return [y for y in range(shown.height) for x in columns if _is_orange(shown.getpixel((x, y)))]
+
+
+def _is_orange(pixel: Any) -> bool:
+    red, green, blue = pixel
+    return bool(red > 150 and blue < 130 and red > green + 40)
 
 
 def test_numbers_are_those_that_were_answered_in_the_words_of_the_dashboard(bundle: Bundle) -> None:
