@@ -35,3 +35,5 @@ def configure(level: str) -> None:
     logging.getLogger("slack_sdk").setLevel(logging.WARNING)
     # It warns of each tick that is left out, by the name of a lambda; `slots missed` says what matters of it.
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
+    # It warns of each request that finds all threads at work, which are as many as somebody cares to send.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)

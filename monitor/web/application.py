@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from monitor.web.access import CHALLENGE, Access
+from monitor.web.access import CHALLENGE, Access, BusyError
 from monitor.web.answer import failure
 from monitor.web.error import ApiError, ErrorType
 from monitor.web.information import Information
@@ -88,14 +88,22 @@ def _judge(guarding: Guarding) -> Response | None:
     host = headers.get("Host", "")
     refusal = guarding.guard().refusal(request.method, host, headers.get("Origin"), headers.get("Sec-Fetch-Site"))
     if refusal is None:
-        if guarding.access().lets_in(request.path, headers.get("Authorization")):
-            return None
-        guarding.refused(Refusal.CREDENTIALS)
-        return _challenge()
+        return _admit(guarding, request.path, headers.get("Authorization"))
     guarding.refused(refusal)
     if refusal is Refusal.ORIGIN:
         return text("403 forbidden: a page of somebody else asks for this (see web.external_url)\n", 403)
     return text(f"403 forbidden: not known as {shown(host)} (see web.external_url and web.allowed_hosts)\n", 403)
+
+
+def _admit(guarding: Guarding, path: str, authorization: str | None) -> Response | None:
+    try:
+        if guarding.access().lets_in(path, authorization):
+            return None
+    except BusyError:
+        guarding.refused(Refusal.BUSY)
+        return text("503 too many passwords at once\n", 503)
+    guarding.refused(Refusal.CREDENTIALS)
+    return _challenge()
 
 
 def _challenge() -> Response:

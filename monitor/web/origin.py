@@ -27,6 +27,7 @@ class Refusal(StrEnum):
     HOST = "host"
     ORIGIN = "origin"
     CREDENTIALS = "credentials"
+    BUSY = "busy"
 
 
 # Scheme, name and port.

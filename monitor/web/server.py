@@ -12,14 +12,14 @@ import waitress
 from flask import Flask
 from waitress import wasyncore
 
-from monitor.web import gate
+from monitor.web import access, gate
 from monitor.web.application import LARGEST_BODY_BYTES
 
 if TYPE_CHECKING:
     from monitor.web.tls import TlsFiles, TlsFront
 
-# However many queries run or wait, some threads are left for health and metrics.
-THREADS = gate.RUNNING + gate.WAITING + 4
+# However many queries run or wait, and however many guess passwords, some threads are left for health and metrics.
+THREADS = gate.RUNNING + gate.WAITING + access.GUESSING + 4
 # How long the end waits for a query that still runs; then that is left to end with the process.
 PATIENCE_SECONDS = 0.5
 # Connections that say nothing must not keep a health check out: enough of them, and none for long.

@@ -1,7 +1,9 @@
 """Who may come in, judged by the Authorization header alone, and over a socket by a real promtool."""
 
 import subprocess
+import sys
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bcrypt
@@ -14,11 +16,12 @@ from monitor.config.webfile import WebFile, read_web_file
 from monitor.entrance import access_of
 from monitor.model.instant import MINUTE
 from monitor.storage.window import Window
-from monitor.web.access import Access
+from monitor.web.access import GUESSING, Access, _Passwords
 from monitor.web.application import Guarding
 from monitor.web.origin import Refusal
 from monitor.yamldoc.mistake import DocumentError
 from tests.engines import engine
+from tests.waiting import until
 from tests.web.serving import NOW, serve
 
 # The least cost there is: the tests ask often.
@@ -102,6 +105,48 @@ def test_who_is_not_let_in_is_told_how_and_counted() -> None:
     assert (refused.status_code, refused.text) == (401, "401 unauthorized\n")
     assert refused.headers["WWW-Authenticate"] == 'Basic realm="vllm-monitor", charset="UTF-8"'
     assert heard == [Refusal.CREDENTIALS]
+
+
+def test_guessing_keeps_neither_health_nor_those_waiting_who_were_let_in_before() -> None:
+    heard: list[Refusal] = []
+    # A third of a second for each guess.
+    access = Access({"admin": HASH, "slow": bcrypt.hashpw(b"x", bcrypt.gensalt(12))})
+    guarding = Guarding(refused=heard.append, access=lambda: access)
+    with serve(Window(), guarding=guarding) as served, ThreadPoolExecutor(40) as pool:
+
+        def ask(name: str, password: str, path: str = "/metrics") -> int:
+            return requests.get(served.url + path, auth=(name, password), timeout=60).status_code
+
+        assert ask("admin", "pass:word") == 200
+        guesses = [pool.submit(ask, "slow", f"guess {number}") for number in range(40)]
+        until(lambda: len(heard) == 40 - GUESSING, within=30)
+        assert set(heard) == {Refusal.BUSY}
+        assert ask("admin", "pass:word") == ask("", "", "/-/healthy") == 200
+        done = sum(guess.done() for guess in guesses)
+    assert sorted(guess.result() for guess in guesses) == [401] * GUESSING + [503] * (40 - GUESSING)
+    assert done < 40
+
+
+def test_a_name_that_is_not_known_takes_as_long_as_some_name_that_is() -> None:
+    passwords = _Passwords()
+    chosen = {name: passwords.like(name, [HASH, LONG]) for name in map(str, range(50))}
+    assert set(chosen.values()) == {HASH, LONG}
+    assert chosen == {name: passwords.like(name, [HASH, LONG]) for name in chosen}
+
+
+COMPARING = """
+import threading, time
+from monitor.web.access import Access
+access = Access({"a": b"$2y$12$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi"})
+for number in range(4):
+    threading.Thread(target=access.lets_in, args=("/x", "Basic YTpi"), daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+def test_a_process_that_ends_while_somebody_guesses_ends_well() -> None:
+    done = subprocess.run([sys.executable, "-c", COMPARING], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_token_that_is_written_anew_counts_at_once(tmp_path: Path) -> None:
