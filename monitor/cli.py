@@ -1,8 +1,6 @@
 """The commands."""
 
 import os
-import queue
-import signal
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -104,7 +102,7 @@ def run(
     from monitor.app import StartError
     from monitor.clock import SystemClock
     from monitor.commands.settings import loader
-    from monitor.commands.signals import means_reload
+    from monitor.commands.signals import caught, means_reload
     from monitor.commands.startlimits import more_descriptors
     from monitor.config.flags import Flags
     from monitor.duty import Duty
@@ -118,9 +116,7 @@ def run(
     flags = Flags(tuple(target or ()), *(one or "" for one in given))
     load = loader(config, flags, os.environ)
     configure(log_level)
-    signals: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: signals.put(number))
+    signals = caught()
     supervisor = Supervisor.taken_from(os.environ)
     app = Duty(load, SystemClock(), supervisor)
     try:

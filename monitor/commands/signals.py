@@ -7,6 +7,14 @@ import signal
 LOOK_SECONDS = 1.0
 
 
+def caught() -> "queue.SimpleQueue[int]":
+    """Return where the signals arrive that end the daemon, or make it reload."""
+    signals: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: signals.put(number))
+    return signals
+
+
 def means_reload(signals: "queue.SimpleQueue[int]") -> bool:
     """
     Wait for a signal; returns whether to reload, else to end.

@@ -23,6 +23,7 @@ from monitor.notify import failure
 from monitor.notify.http import Authorization, HttpOptions, Tls
 from monitor.notify.moment import rfc3339
 from monitor.notify.secret import Secret
+from monitor.notify.transport import LAST_LOOK
 from monitor.notify.webhook import Webhook, payload
 from tests.dispatch.alertmanager import Webhooks, alertmanager, webhooks
 from tests.notify.endpoint import PATH, Endpoint, endpoint
@@ -269,3 +270,23 @@ def test_tls_trusts_whom_it_is_told_to_and_shows_its_own_certificate(tmp_path: P
             Webhook(Secret(served.url), options=HttpOptions(tls=tls)).notify(note(queue()))
         wrong = failing(Webhook(Secret(served.url), options=HttpOptions(tls=Tls(other))))
         assert "certificate is not trusted" in str(wrong)
+
+
+def test_the_last_look_is_taken_when_a_connection_stands_and_nothing_has_been_sent(served: Endpoint) -> None:
+    class RelievedError(Exception):
+        """Stands for the end of the process."""
+
+    def look() -> None:
+        seen.append(len(served.requests))
+        raise RelievedError
+
+    seen: list[int] = []
+    LAST_LOOK.set(look)
+    try:
+        with pytest.raises(RelievedError):
+            Webhook(Secret(served.url)).notify(note(queue()))
+    finally:
+        LAST_LOOK.clear()
+    assert (seen, served.requests) == ([0], [])
+    Webhook(Secret(served.url)).notify(note(queue()))
+    assert len(served.requests) == 1
