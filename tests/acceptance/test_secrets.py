@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import requests
+
 from monitor.simulator.server import SimulatedServer
 from tests.acceptance.daemon import Daemon, daemon
 from tests.notify.endpoint import PATH, endpoint
@@ -43,6 +45,11 @@ receivers:
     webhook_configs: [{{url: "{hook}"}}]
 heartbeat: {{url: "{hook}", interval: 1s}}
 slack: {{app_token: {APP_TOKEN}, signing_secret: signingNotToBeShown}}
+alerting:
+  alertmanagers:
+    - static_configs: [{{targets: ["{hook.removeprefix("http://").removesuffix(PATH)}"]}}]
+      authorization: {{credentials: forwardedNotToBeShown}}
+  webhook: {{basic_auth: {{username: am, password: postedNotToBeShown}}}}
 web: {{listen: "127.0.0.1:0"}}
 """
     )
@@ -70,6 +77,10 @@ def test_nothing_that_can_be_read_holds_a_secret(tmp_path: Path, vllm: Simulated
             # Six integrations, the fallback's, and the heartbeat.
             until(lambda: ours.log.count("not notified") >= 7, within=20)
             until(lambda: "heartbeat not sent" in ours.log, within=30)
+            until(lambda: "alerts not sent" in ours.log, within=30)
+            assert (
+                requests.post(f"{ours.url}/alertmanager", json={}, auth=("am", "other"), timeout=5).status_code == 401
+            )
             text = readable(ours)
             assert len(ours.data("/api/v1/outbox")["waiting"]) >= 7
             ours.end()
