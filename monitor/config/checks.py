@@ -5,8 +5,9 @@ from pathlib import Path
 
 from monitor.config.config import Config
 from monitor.config.upstream import PROMETHEUS
+from monitor.discovery.file import paths_of, read_file
 from monitor.model.instant import format_duration
-from monitor.yamldoc.mistake import shown, suggestion
+from monitor.yamldoc.mistake import DocumentError, Mistake, shown, suggestion
 from monitor.yamldoc.node import Loc, MappingNode, Node, Scalar, SequenceNode, children, find
 from monitor.yamldoc.report import Report
 from monitor.yamldoc.source import is_file
@@ -159,6 +160,28 @@ def files_exist(report: Report, folder: Path) -> None:
     for loc, name, value in _walk(report.document.root, ()):
         if name in _FILES and isinstance(value, Scalar) and value.text and not is_file(folder / value.text):
             report.add(loc, f"{name}: {shown(value.text)} does not exist", warning=True)
+
+
+def target_files_exist(report: Report, folder: Path) -> None:
+    """Warn of files of targets that are not there yet."""
+    for loc, name, value in _walk(report.document.root, ()):
+        if name != "files" or "file_sd_configs" not in loc or not isinstance(value, SequenceNode):
+            continue
+        for index, pattern in enumerate(value):
+            written = _text(pattern)
+            if written is not None and not any(is_file(Path(path)) for path in paths_of([str(folder / written)])):
+                report.add((*loc, index), f"files: {shown(written)} matches no file", warning=True)
+
+
+def target_files_are_right(config: Config) -> Iterator[Mistake]:
+    """Yield what is wrong in files of targets; the daemon starts all the same, and reads them when they are right."""
+    sections = (section for job in config.scrape_configs for section in job.file_sd_configs)
+    for path in dict.fromkeys(path for section in sections for path in paths_of(section.files)):
+        try:
+            if is_file(Path(path)):
+                read_file(path)
+        except DocumentError as err:
+            yield from err.mistakes
 
 
 def _names(report: Report, key: str, name_key: str) -> Iterator[tuple[Loc, str]]:

@@ -89,6 +89,7 @@ def check(path: Path, check_expr: Check, check_template: Check, shipped: Iterabl
         return list(err.mistakes)
     config = reader.config()
     mistakes = list(reader.report.mistakes)
+    mistakes.extend(checks.target_files_are_right(config))
     try:
         if config.rule_files is None and config.rule_values_file is not None:
             shipped_groups(config.rule_values_file, check_expr, check_template)
@@ -141,6 +142,7 @@ class _Reader:
         checks.report_reaches_slack(self.report, config)
         checks.webhook_reaches_somebody(self.report)
         checks.files_exist(self.report, self._folder)
+        checks.target_files_exist(self.report, self._folder)
         return replace(config, warnings=tuple(sorted(self.report.mistakes)))
 
     def _prometheus(self, mode: str) -> PrometheusConfig | None:

@@ -1,7 +1,7 @@
 """Targets in files, which are read again when they change: `file_sd_configs`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from monitor.discovery.errors import DiscoveryError, Reason
@@ -42,7 +42,7 @@ class FileDiscovery:
         """Read what has changed; returns all groups."""
         refresh = self._looks % self._looks_to_refresh == 0
         self._looks += 1
-        paths = list(self._paths())
+        paths = paths_of(self._patterns)
         stamps = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
         for path, stamp in stamps.items():
             if refresh or self._stamps.get(path) != stamp:
@@ -57,25 +57,31 @@ class FileDiscovery:
     def stop(self) -> None:
         """Nothing here waits for anybody."""
 
-    def _paths(self) -> Iterator[str]:
-        """Yield the files that there are, each once, in the order of the patterns."""
-        found: dict[str, None] = {}
-        for pattern in self._patterns:
-            path = Path(pattern)
-            is_glob = _MAGIC.search(path.name) is not None
-            found.update(dict.fromkeys(sorted(map(str, path.parent.glob(path.name))) if is_glob else [pattern]))
-        yield from found
-
     def _read(self, path: str) -> None:
-        read = read_json if path.lower().endswith(".json") else read_yaml
         try:
-            groups = read(read_bytes(Path(path)), path, {_FILEPATH: path})
+            groups = read_file(path)
         except DocumentError as err:
             self._wrong[path] = DiscoveryError(str(err), reason=Reason.CONTENT)
             return
         self._wrong.pop(path, None)
         if groups != self._groups.get(path):
             self._groups[path] = groups
+
+
+def paths_of(patterns: Iterable[str]) -> list[str]:
+    """Return the files that match, each once, in the order of the patterns; a name without a pattern is always there."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        path = Path(pattern)
+        is_glob = _MAGIC.search(path.name) is not None
+        found.update(dict.fromkeys(sorted(map(str, path.parent.glob(path.name))) if is_glob else [pattern]))
+    return list(found)
+
+
+def read_file(path: str) -> tuple[TargetGroup, ...]:
+    """Return the groups in a file. Raises DocumentError with all mistakes."""
+    read = read_json if path.lower().endswith(".json") else read_yaml
+    return read(read_bytes(Path(path)), path, {_FILEPATH: path})
 
 
 def _stamp(path: str) -> _Stamp | None:

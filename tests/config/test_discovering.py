@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.config.read import load
+from monitor.config.read import check, load
 from monitor.yamldoc.mistake import DocumentError
 from tests.engines import engine
 
@@ -104,3 +104,17 @@ def promtool(folder: Path, name: str, rules: list[str]) -> int:
     )
     command = [engine("promtool", "newer"), "check", "config", "--syntax-only", str(path)]
     return subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def test_check_reads_the_files_of_targets_and_the_daemon_starts_without_them(tmp_path: Path) -> None:
+    config = tmp_path / "monitor.yaml"
+    names = "[good.json, 'wrong-*.yml', gone.json]"
+    config.write_text(f"scrape_configs:\n  - job_name: j\n    file_sd_configs: [{{files: {names}}}]\n")
+    (tmp_path / "good.json").write_text('[{"targets": ["a:1"]}]')
+    (tmp_path / "wrong-1.yml").write_text("- targets: [a:1]\n- tragets: []\n")
+    told = [str(one).removeprefix(f"{tmp_path}/") for one in check(config, lambda _: None, lambda _: None)]
+    assert told == [
+        'monitor.yaml:3:58: scrape config "j", file sd config 1: warning: files: "gone.json" matches no file',
+        'wrong-1.yml:2:3: target group 2: unknown field "tragets" (did you mean "targets"?)',
+    ]
+    assert load(config).scrape_configs[0].discovers
