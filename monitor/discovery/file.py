@@ -69,7 +69,7 @@ class FileDiscovery:
 
 
 def paths_of(patterns: Iterable[str]) -> list[str]:
-    """Return the files that match, each once, in the order of the patterns; a name without a pattern is always there."""
+    """Return the files that match, each once, in the order of the patterns, and names that are no patterns."""
     found: dict[str, None] = {}
     for pattern in patterns:
         path = Path(pattern)
