@@ -51,8 +51,8 @@ class FolderLock:
             fcntl.flock(self._file, self._kind | fcntl.LOCK_NB)
         except BlockingIOError as err:
             raise StateError(
-                f"{self.path.parent} is in use by another vllm-monitor: stop that one, or give this one a folder "
-                "of its own (--storage, storage.path)"
+                f"{self.path.parent} is in use by another vllm-monitor: stop that one, give this one a folder "
+                "of its own (--storage, storage.path), or let both share it (--ha-lease, ha)"
             ) from err
         except OSError as err:
             if err.errno not in _NO_LOCKS:

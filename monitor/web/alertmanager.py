@@ -160,7 +160,7 @@ class AlertmanagerApi:
     def _alerting(self) -> Alerting:
         alerting = self._daemon.alerting()
         if alerting is None:
-            raise RefusedError("not running", 503)
+            raise RefusedError("not running, or standing by for another one", 503)
         return alerting
 
     def _silence(self, silence_id: str) -> Silence:

@@ -71,7 +71,7 @@ class OutboxApi:
     def _letters(self) -> Letters:
         letters = self._daemon.post_office()
         if letters is None:
-            raise ApiError("not running", ErrorType.UNAVAILABLE)
+            raise ApiError("not running, or standing by for another one", ErrorType.UNAVAILABLE)
         return letters
 
 

@@ -61,4 +61,4 @@ def test_a_daemon_that_does_not_run_says_so(tmp_path: Path) -> None:
 
     (tmp_path / "monitor.yaml").write_text("route: {receiver: a}\nreceivers: [{name: a}]\n")
     answer = Stopped(tmp_path / "monitor.yaml").application().test_client().get("/api/v2/alerts")
-    assert (answer.status_code, answer.get_json()) == (503, "not running")
+    assert (answer.status_code, answer.get_json()) == (503, "not running, or standing by for another one")
