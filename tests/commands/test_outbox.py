@@ -161,7 +161,7 @@ def test_what_makes_no_sense_is_told(stage: Stage, arguments: list[str], code: i
 def test_what_is_no_daemon_of_ours_is_told(stage: Stage) -> None:
     stage.running = False
     done = stage("list")
-    assert (done.exit_code, done.output) == (1, "not running\n")
+    assert (done.exit_code, done.output) == (1, "not running, or standing by for another one\n")
     good, stage.url = stage.url, "http://127.0.0.1:1"
     assert "does not answer" in stage("list").output
     stage.url = good + "/elsewhere"

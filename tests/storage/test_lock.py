@@ -26,7 +26,7 @@ def test_a_folder_that_another_process_has_is_refused_until_that_has_ended(
     with holder(tmp_path) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(StateError, match="is in use by another vllm-monitor: stop that one, or give") as refused:
+        with pytest.raises(StateError, match="is in use by another vllm-monitor: stop that one, give") as refused:
             FolderLock(tmp_path)
         assert str(refused.value).startswith(str(tmp_path))
         end(other)
