@@ -28,7 +28,7 @@ class Remoting:
 
     def begin(self, config: Config) -> None:
         """Go over to a configuration."""
-        self._remotes.stop()
+        self._remotes.leave()
         self._metrics.forget()
         self._remotes.begin(writers_of(config, self._history, self._positions, self._metrics))
 
@@ -46,8 +46,8 @@ class _Kept:
     def __init__(self, history: History) -> None:
         self._history = history
 
-    def kept_until(self, now: Instant) -> Instant:
-        return self._history.kept_until(now)
+    def kept_until(self) -> Instant | None:
+        return self._history.written_until
 
     def select(self, matchers: Sequence[Matcher], after: Instant, until: Instant, most: int) -> Sequence[Stored]:
         return self._history.reader.select(matchers, after, until, most)

@@ -95,6 +95,13 @@ def webhook_reaches_somebody(report: Report) -> None:
         _add_undefined(report, loc, f"receiver {shown(name)}", name, known)
 
 
+def remote_write_has_something(report: Report, config: Config) -> None:
+    """Note receivers of a history that is not kept."""
+    if find(report.document.root, ("remote_write",)) is not None and not config.storage.history.retention:
+        message = "remote_write: has nothing to send: storage.history.retention is 0, and the history is its queue"
+        report.add(("remote_write",), message, key=True)
+
+
 def report_reaches_slack(report: Report, config: Config) -> None:
     """Note a scheduled report whose receiver is not defined, or has no Slack channel."""
     if config.report is None:

@@ -139,6 +139,7 @@ class _Reader:
             rule_values_file=self._rule_values_file(),
         )
         checks.buttons_make_sense(self.report)
+        checks.remote_write_has_something(self.report, config)
         checks.report_reaches_slack(self.report, config)
         checks.webhook_reaches_somebody(self.report)
         checks.files_exist(self.report, self._folder)

@@ -23,14 +23,15 @@ LOOK: Duration = 5 * SECOND
 # So much is caught up at once; less when it is more than one request may hold.
 _STRETCH: Duration = HOUR
 _SHORTEST: Duration = MINUTE
+_NO_LIMIT = 2**62
 _ALL = (Matcher(METRIC_NAME, MatchType.REGEX, ".+"),)
 
 
 class Past(Protocol):
     """What is kept."""
 
-    def kept_until(self, now: Instant) -> Instant:
-        """Return up to when everything is there that there was."""
+    def kept_until(self) -> Instant | None:
+        """Return up to when everything is there that there was; None while nobody knows."""
         ...
 
     def select(self, matchers: Sequence[Matcher], after: Instant, until: Instant, most: int) -> Sequence[Stored]:
@@ -94,6 +95,7 @@ class Writer:
         self._noted = noted
         self._stretch = _STRETCH
         self._failures = 0
+        self._refusing = self._ahead = False
         self._lock = threading.Lock()
         self._by: Duration = 0
 
@@ -101,20 +103,29 @@ class Writer:
     def name(self) -> str:
         return self._remote.name
 
-    def behind(self, now: Instant) -> Duration:
+    def behind(self) -> Duration:
         """Return how much it has not got of what there is."""
-        return 0 if self.position is None else max(self._past.kept_until(now) - self.position, 0)
+        until = self._past.kept_until()
+        return 0 if self.position is None or until is None else max(until - self.position, 0)
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much, and what is kept moved along; waits for no request that is under way."""
         with self._lock:
             self._by += by
 
+    def follow(self, before: "Writer") -> None:
+        """Go on where another one has stopped, which had a request under way when this one was made."""
+        before.settle()
+        if before.position is not None:
+            self.position = before.position
+
     def step(self, now: Instant) -> Duration:
         """Send one request of what is due, if anything is; returns how long to wait for the next step."""
-        self._move()
-        until = self._past.kept_until(now)
-        if self.position is None:
+        self.settle()
+        until = self._past.kept_until()
+        if until is None:
+            return LOOK
+        if self.position is None or self._is_ahead(until):
             # Who is new gets what comes, and not five weeks at once.
             self._go_to(until)
         after = self._begin(now)
@@ -122,33 +133,49 @@ class Writer:
             return LOOK
         until = min(until, after + self._stretch)
         try:
-            found = self._past.select(_ALL, after, until, self._remote.max_samples_per_send)
+            found = self._past.select(_ALL, after, until, self._most(after, until))
         except TooManySamplesError:
-            return self._narrow(after, until)
+            self._narrow(after, until)
+            return 0
         except StateError as err:
             log.error("remote write reads no history", extra={"remote": self._remote.name, "reason": str(err)})
             return MINUTE
-        return self._send(found, until)
+        return self._send(found, after, until)
 
-    def _move(self) -> None:
+    def settle(self) -> None:
+        """Move along with the clock, if it was set."""
         with self._lock:
             by, self._by = self._by, 0
         if by and self.position is not None:
             self._go_to(self.position + by)
+
+    def _is_ahead(self, until: Instant) -> bool:
+        """
+        Say whether it has what has not been yet: the clock was wrong in the life before.
+
+        Two looks must agree: what is kept moves with the clock a little before the position does.
+        """
+        assert self.position is not None  # noqa: S101 - looked at by `step`
+        ahead = self.position - until > MINUTE
+        agreed, self._ahead = ahead and self._ahead, ahead
+        if agreed:
+            log.warning("remote write begins anew: its position is ahead", extra={"remote": self._remote.name})
+        return agreed
 
     def _begin(self, now: Instant) -> Instant:
         assert self.position is not None  # noqa: S101 - `step` came before
         limit = self._remote.age_limit
         return max(self.position, now - limit) if limit else self.position
 
-    def _narrow(self, after: Instant, until: Instant) -> Duration:
-        """Try less at once; a minute that is too much goes in one piece: a receiver takes or refuses it."""
-        if until - after > _SHORTEST:
-            self._stretch = max((until - after) // 2, _SHORTEST)
-            return 0
-        return self._send(self._past.select(_ALL, after, until, 2**62), until)
+    def _most(self, after: Instant, until: Instant) -> int:
+        """Return how many samples one request may have; a minute goes in one piece, which is taken or refused."""
+        return self._remote.max_samples_per_send if until - after > _SHORTEST else _NO_LIMIT
 
-    def _send(self, found: Sequence[Stored], until: Instant) -> Duration:
+    def _narrow(self, after: Instant, until: Instant) -> None:
+        """Try less at once."""
+        self._stretch = max((until - after) // 2, _SHORTEST)
+
+    def _send(self, found: Sequence[Stored], after: Instant, until: Instant) -> Duration:
         series = list(self._written(found))
         samples = sum(len(times) for _, times, _ in series)
         try:
@@ -157,17 +184,32 @@ class Writer:
         except NotifyError as err:
             if not err.hopeless:
                 return self._wait(err)
-            # A refusal of these samples, say as out of order: they would be refused for ever, and all behind them wait.
-            log.error("remote write refused", extra={"remote": self._remote.name, "reason": str(err)})
-            self._counts.failed(self._remote.name, samples, err.reason)
+            if until - after > _SHORTEST:
+                # Too large, or some of it is there already: a receiver refuses a request as a whole.
+                self._narrow(after, until)
+                return self._remote.least
+            self._refused(err, samples)
         else:
-            self._counts.sent(self._remote.name, samples)
-            if self._failures:
-                log.info("remote write goes on", extra={"remote": self._remote.name})
+            self._taken(samples)
         self._failures = 0
         self._go_to(until)
         self._stretch = min(self._stretch * 2, _STRETCH)
-        return 0
+        return self._remote.least if self._refusing else 0
+
+    def _refused(self, err: NotifyError, samples: int) -> None:
+        """Leave samples out, say because they are out of order: they would be refused for ever, and all behind wait."""
+        if not self._refusing:
+            log.error("remote write refused", extra={"remote": self._remote.name, "reason": str(err)})
+        self._refusing = True
+        self._counts.failed(self._remote.name, samples, err.reason)
+
+    def _taken(self, samples: int) -> None:
+        if not samples:
+            return
+        self._counts.sent(self._remote.name, samples)
+        if self._failures or self._refusing:
+            log.info("remote write goes on", extra={"remote": self._remote.name})
+        self._refusing = False
 
     def _wait(self, err: NotifyError) -> Duration:
         self._counts.retried(self._remote.name, err.reason)

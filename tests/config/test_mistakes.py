@@ -55,6 +55,16 @@ JOB = "scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]\
         pytest.param("- a\n", "1:1: must be a table (key: value)", id="list"),
         pytest.param("global: [5s]\n", "1:9: global: must be a table (key: value)", id="section"),
         pytest.param(
+            "storage: {history: {retention: 0s}}\nremote_write: [{url: 'http://a/w'}]\n",
+            "2:1: remote_write: has nothing to send: storage.history.retention is 0, and the history is its queue",
+            id="remote-write-of-nothing",
+        ),
+        pytest.param(
+            "remote_write: [{url: 'http://a/w'}, {url: 'http://a/w'}]\n",
+            '1:37: remote write 2: is called "5a061a" as another one is: give it a name of its own',
+            id="remote-write-twice",
+        ),
+        pytest.param(
             "global: {scrape_timeout: 10s}\n",
             "1:26: global: scrape_timeout: 10s is longer than the scrape_interval 5s",
             id="timeout",

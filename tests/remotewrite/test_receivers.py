@@ -16,6 +16,7 @@ from monitor.model.instant import MINUTE, Instant
 from monitor.model.sample import STALE
 from monitor.remotemetrics import RemoteWriteMetrics
 from monitor.remotewrite.positions import FILE_NAME, Positions
+from monitor.remotewrite.writer import LOOK
 from monitor.remotewriting import Remoting, writers_of
 from tests.differential.server import free_port, prometheus
 from tests.engines import engine
@@ -122,6 +123,42 @@ def test_all_that_is_kept_arrives_as_it_is_over_a_restart_in_the_middle(name: st
         # A VictoriaMetrics keeps twelve digits.
         close = 1e-11 if name == "victoria-metrics" else 0
         assert [value for _, value in found[series]] == pytest.approx([value for _, value in samples], rel=close, abs=0)
+
+
+@pytest.mark.parametrize("name", RECEIVERS)
+def test_who_is_killed_before_it_notes_what_has_arrived_loses_nothing_that_comes_after(
+    name: str, tmp_path: Path
+) -> None:
+    keeper = Keeper(tmp_path)
+    registry = CollectorRegistry()
+    metrics = RemoteWriteMetrics(registry)
+    with RECEIVERS[name](tmp_path) as (url, ask):
+        config = load(config_of(tmp_path, url))
+
+        def send(now: Instant) -> None:
+            (writer,) = writers_of(config, keeper.history, Positions(tmp_path), metrics)
+            while writer.step(now) != LOOK:
+                pass
+
+        keeper.save(START - MINUTE)
+        send(START)
+        position = (tmp_path / FILE_NAME).read_bytes()
+        written = minutes(30)
+        for place, at in enumerate(written):
+            keeper.write(at, {"a": float(place)})
+            keeper.save(at)
+            if place == 9:
+                send(at + MINUTE)
+                (tmp_path / FILE_NAME).write_bytes(position)
+        send(START + 31 * MINUTE)
+        found = ask(START + 30 * MINUTE)
+    # What arrives twice a Prometheus refuses, but for its newest sample, with all that came along; a VictoriaMetrics
+    # keeps it twice.
+    assert sorted({at for at, _ in found["a"]}) == list(written)
+    refused = registry.get_sample_value(
+        "vllm_monitor_remote_write_samples_failed_total", {"remote": "long", "reason": "message"}
+    )
+    assert refused == (None if name == "victoria-metrics" else 9)
 
 
 def test_the_daemons_thread_writes_counts_and_stops(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace as changed
 import pytest
 
 from monitor.dispatch.notification import NotifyError
-from monitor.model.instant import HOUR, MINUTE, SECOND, Duration, Instant
+from monitor.model.instant import DAY, HOUR, MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher
 from monitor.model.relabel import Action, RelabelConfig
@@ -29,11 +29,11 @@ UP = Labels.of({"__name__": "up", "job": "vllm", "cluster": "own"})
 class Memory:
     """A sample a minute of two series, up to `until`."""
 
-    until: Instant = START
+    until: Instant | None = START
     error: StateError | None = None
     asked: list[tuple[Instant, Instant]] = field(default_factory=list)
 
-    def kept_until(self, _now: Instant) -> Instant:
+    def kept_until(self) -> Instant | None:
         return self.until
 
     def select(self, matchers: Sequence[Matcher], after: Instant, until: Instant, most: int) -> Sequence[Stored]:
@@ -103,7 +103,7 @@ def test_what_was_missed_is_caught_up_in_order_an_hour_at_a_time() -> None:
     end = START + 2 * HOUR + 5 * MINUTE
     assert [house.step(end) for _ in range(4)] == [0, 0, 0, LOOK]
     assert house.positions == [START + HOUR, START + 2 * HOUR, end]
-    assert house.writer.behind(end) == 0
+    assert house.writer.behind() == 0
 
 
 def test_no_request_is_larger_than_it_may_be_but_for_a_minute_that_is() -> None:
@@ -127,7 +127,7 @@ def test_a_receiver_that_is_away_is_asked_more_and_more_seldom_and_misses_nothin
         longest / 2 <= wait <= longest for wait, longest in zip(waits, (100, 200, 400, 800, *[1000] * 4), strict=True)
     )
     assert (house.bodies, house.positions) == ([], [])
-    assert house.writer.behind(START + MINUTE) == MINUTE
+    assert house.writer.behind() == MINUTE
     assert house.step(START + 2 * MINUTE) == 0
     assert house.bodies == [body(START, START + 2 * MINUTE)]
     assert house.counted == {"r again unreachable": 8, "r sent": 4}
@@ -150,10 +150,58 @@ def test_what_somebody_must_mend_loses_nothing(error: NotifyError, wait: Duratio
 
 def test_what_is_refused_for_good_is_counted_and_does_not_hold_up_the_rest() -> None:
     house = House(errors=[failure(Reason.MESSAGE, "out of order")])
-    assert house.step(START + MINUTE) == 0
+    assert house.step(START + MINUTE) == house.remote.least
     assert house.step(START + 2 * MINUTE) == 0
     assert house.bodies == [body(START + MINUTE, START + 2 * MINUTE)]
     assert house.counted == {"r message": 2, "r sent": 2}
+
+
+def test_of_an_hour_that_is_refused_only_the_minutes_are_lost_that_are_refused_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Killed between the answer and the note, it sends again what is there already, and a receiver refuses it whole."""
+    caplog.set_level("INFO")
+    there = START + 7 * MINUTE
+    house = House(errors=[])
+
+    def post(sent: bytes, headers: dict[str, str]) -> None:
+        after = house.past.asked[-1][0]
+        if after < there:
+            raise failure(Reason.MESSAGE, "out of order")
+        house.post(sent, headers)
+
+    house.writer = Writer(house.remote, house.past, post, house, house.positions.append, START)
+    while house.step(START + HOUR) != LOOK:
+        pass
+    assert house.bodies[0] == body(there, house.past.asked[house.past.asked.index((there, house.positions[7]))][1])
+    assert house.counted == {"r message": 14, "r sent": 106}
+    assert [one.getMessage() for one in caplog.records] == ["remote write refused", "remote write goes on"]
+
+
+def test_while_nobody_knows_what_is_kept_nothing_is_skipped() -> None:
+    house = House()
+    house.past.until = None
+    assert house.writer.step(START + HOUR) == LOOK
+    assert house.writer.behind() == 0
+    assert house.step(START + MINUTE) == 0
+    assert house.bodies == [body(START, START + MINUTE)]
+
+
+def test_a_position_that_is_ahead_of_all_that_is_kept_begins_anew(caplog: pytest.LogCaptureFixture) -> None:
+    house = House(position=START + 365 * DAY)
+    assert [house.step(START), house.step(START)] == [LOOK, LOOK]
+    assert house.positions == [START]
+    assert house.step(START + MINUTE) == 0
+    assert house.bodies == [body(START, START + MINUTE)]
+    assert [one.getMessage() for one in caplog.records] == ["remote write begins anew: its position is ahead"]
+
+
+def test_a_clock_that_moves_what_is_kept_before_the_position_is_no_such_thing() -> None:
+    house = House()
+    house.step(START - HOUR)
+    house.writer.shift(-HOUR)
+    house.step(START - HOUR)
+    assert house.positions == [START - HOUR]
 
 
 def test_what_waited_longer_than_it_may_is_left_out() -> None:

@@ -91,7 +91,13 @@ class History:
 
     def kept_until(self, now: Instant) -> Instant:
         """Return up to when everything is on the disk that there was; `now` where nothing is kept."""
-        return now if self._mark is None or not self.keep.retention else self._mark
+        until = self.written_until
+        return now if until is None else until
+
+    @property
+    def written_until(self) -> Instant | None:
+        """The same; None where nothing is kept, and while it is not known what is."""
+        return self._mark if self.keep.retention else None
 
     def save(self, window: Window, now: Instant) -> None:
         """
