@@ -98,6 +98,7 @@ class KubernetesDiscovery:
     ) -> None:
         self._role = role
         self._together = pace.together
+        self._sharing = Sharing()
         self._reflectors = [Reflector(resource, connect(), self._has_changed, pace) for resource in wanted]
         self._reads_nodes = any(one.resource.kind == "node" for one in self._reflectors) and role != "node"
         self._changed = threading.Condition()
@@ -154,7 +155,7 @@ class KubernetesDiscovery:
         obj = self._find(self._role, key)
         read: set[tuple[str, str]] = set()
         # Before the objects are read: one that changes in between makes the group dirty again.
-        group = self._group(obj, key, read) if isinstance(obj, dict) else obj
+        group = self._sharing(self._group(obj, key, read)) if isinstance(obj, dict) else obj
         with self._changed:
             for gone in self._read.pop(key, set()) - read:
                 self._readers[gone].discard(key)
