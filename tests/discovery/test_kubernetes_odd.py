@@ -46,7 +46,7 @@ def places(obj: Any) -> list[tuple[Any, Any]]:
     return [(obj, key) for key, _ in pairs] + [place for _, inner in pairs for place in places(inner)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_an_object_with_something_odd_in_it_is_read_all_the_same(data: st.DataObject) -> None:
     objects: dict[str, Any] = {

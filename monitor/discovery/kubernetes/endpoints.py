@@ -19,6 +19,7 @@ from monitor.discovery.kubernetes.meta import (
     table,
     tables,
     text,
+    texts,
     trimmed_meta,
 )
 from monitor.discovery.kubernetes.pod import container_labels, containers, pod_ip, pod_labels, port_labels
@@ -89,10 +90,10 @@ def endpointslice_group(found: Json, find: Find, node: NodeLabels) -> TargetGrou
     shared |= _service(find("service", f"{namespace}/{name}") if name else None)
     seen = _Seen(find)
     targets = [
-        _slice_endpoint(str(address), endpoint, port, seen, node)
+        _slice_endpoint(address, endpoint, port, seen, node)
         for endpoint in tables(found, "endpoints")
         for port in tables(found, "ports")
-        for address in endpoint.get("addresses") or ()
+        for address in texts(endpoint, "addresses")
     ]
     return TargetGroup(f"endpointslice/{key}", (*targets, *seen.others()), Labels.of(shared))
 

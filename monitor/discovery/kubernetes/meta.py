@@ -72,6 +72,12 @@ def tables(obj: Json, key: str) -> Iterator[Json]:
     yield from (one for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
 
 
+def texts(obj: Json, key: str) -> Iterator[str]:
+    """Yield the texts of a list."""
+    found = obj.get(key)
+    yield from (one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+
 def text(obj: Json, key: str) -> str:
     """Return a text, a number as text, and a boolean in small letters."""
     found = obj.get(key)
