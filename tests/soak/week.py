@@ -146,7 +146,8 @@ class Soak:
                 continue
             replay(self._life.pipeline, self._clock, [slot])
             self.diary.slots += 1
-            self.diary.missed += any(group.last_evaluation != slot for group in self._life.parts.manager.groups)
+            due = [group for group in self._life.parts.manager.groups if slot % group.interval == 0]
+            self.diary.missed += any(group.last_evaluation != slot for group in due)
             for every, action in self._agenda.items():
                 if (slot - START) % every == 0:
                     action(slot)
