@@ -37,6 +37,7 @@ def alert(
     [
         ("vllm_engine:kv_cache_usage:ratio > 95", ["a ratio of 0..1 is compared: > 95"]),
         ("vllm_engine:ttft_seconds:p95_5m > 2000", ["seconds are compared: > 2000"]),
+        ("vllm_monitor_remote_write_behind_seconds > 2000", []),
         ("vllm:num_preemptions_total > 5", ["vllm:num_preemptions_total is read without rate"]),
         ("vllm:iteration_tokens_total_count > 5", ["vllm:iteration_tokens_total_count is read without rate"]),
         ("rate(vllm:num_requests_waiting[5m])", ["rate of vllm:num_requests_waiting, which is a gauge"]),
