@@ -1,6 +1,6 @@
 """The dashboard "vLLM alerts & monitor": what fires, which rules could not, and whether the monitor itself is well."""
 
-from dashboards.chosen import alerts, everywhere, servers
+from dashboards.chosen import alerts, count, everywhere, servers
 from dashboards.overview import alert_lanes
 from dashboards.page import KEPT, Page, uid
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows
@@ -38,9 +38,7 @@ def _counts() -> list[Panel]:
     def firing(title: str, severity: str, color: str) -> Panel:
         of_severity = alerts("firing", f'severity="{severity}"')
         about = About(title, f"Alerts of severity {severity} that fire.", "short")
-        return number(
-            about, Query(f"count({of_severity}) or vector(0)", severity), steps={color: 1}, words={0: ("none", "green")}
-        )
+        return number(about, Query(count(of_severity), severity), steps={color: 1}, words={0: ("none", "green")})
 
     active = everywhere("vllm_monitor:silences:count", 'state="active"')
     pending = About("Pending", "True, but not yet for long enough.", "short")
@@ -55,11 +53,15 @@ def _counts() -> list[Panel]:
         firing("Critical", "critical", "red"),
         firing("Warnings", "warning", "orange"),
         firing("Information", "info", "blue"),
-        number(pending, Query(f"count({alerts('pending')}) or vector(0)", "pending"), steps={"yellow": 1}),
-        number(silences, Query(f"sum({active})", "active")),
+        number(pending, Query(count(alerts("pending")), "pending"), steps={"yellow": 1}),
+        number(silences, Query(f"sum({active})", "active"), base="text"),
         number(
             blind,
-            Query(f"count({servers('vllm_monitor_rule_blind')} == 1) or vector(0)", "blind"),
+            Query(
+                f"count({servers('vllm_monitor_rule_blind')} == 1) or "
+                f"0 * sum({everywhere('vllm_monitor:evaluations:rate5m')})",
+                "blind",
+            ),
             steps={"orange": threshold("VLLMMonitorRuleBlind", "rules") + 1},
             words={0: ("none", "green")},
         ),
@@ -173,6 +175,7 @@ def _told() -> list[Panel]:
         number(
             About("Alerts held", "That fire, muted ones among them.", "short"),
             Query(f"sum({held})", "firing"),
+            base="text",
         ),
         number(
             About(

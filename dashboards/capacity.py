@@ -61,8 +61,8 @@ def _now() -> list[Panel]:
     seen = f"count_over_time({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d:1h]) > 24"
     growth = f"predict_linear({engines('vllm_engine:kv_cache_usage:avg_1h')}[7d:1h], {WEEK})"
     return [
-        number(tokens, Query(f"min({ranks('vllm_engine:kv_cache_tokens')})", "tokens")),
-        number(length, Query(f"max({servers('vllm_engine:max_model_len')})", "tokens")),
+        number(tokens, Query(f"min({ranks('vllm_engine:kv_cache_tokens')})", "tokens"), base="text"),
+        number(length, Query(f"max({servers('vllm_engine:max_model_len')})", "tokens"), base="text"),
         number(concurrency, Query(f"min({ranks('vllm_engine:max_concurrency')})", "requests"), steps=FLOOR, base="red"),
         number(used, Query(f"max({engines('vllm_engine:kv_cache_usage:p90_1m')})", "used"), steps=KV_FULL),
         number(

@@ -6,8 +6,12 @@ SERVERS = 'job=~"$job", instance=~"$instance"'
 RANKS = f'{SERVERS}, engine=~"$engine|"'
 ENGINES = f'{RANKS}, model_name=~"$model_name"'
 MODELS = 'job=~"$job", model_name=~"$model_name"'
-# An alert has the labels that its rule keeps: those of a model have no instance, those of a server no model.
-ALERTS = 'alertname=~"VLLM.+", job=~"$job|", instance=~"$instance|", model_name=~"$model_name|", engine=~"$engine|"'
+# An alert has the labels that its rule keeps: those of a model have no instance, those of a server no model. The one
+# that always fires, to show that alerts arrive, is of severity none.
+ALERTS = (
+    'alertname=~"VLLM.+", severity!="none", '
+    'job=~"$job|", instance=~"$instance|", model_name=~"$model_name|", engine=~"$engine|"'
+)
 
 # How a legend names an engine.
 ENGINE = "{{instance}} {{engine}}"
@@ -36,6 +40,11 @@ def models(name: str, more: str = "") -> str:
 def alerts(state: str, more: str = "") -> str:
     """Return the selector of the alerts in a state, `firing` or `pending`."""
     return _of("ALERTS", ALERTS, f'alertstate="{state}"' + (f", {more}" if more else ""))
+
+
+def count(series: str) -> str:
+    """Return how many there are of what is well when there is none: nothing where no server is looked at."""
+    return f"count({series}) or 0 * count({servers('vllm_engine:up')})"
 
 
 def everywhere(name: str, more: str = "") -> str:

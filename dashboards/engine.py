@@ -46,6 +46,7 @@ def _now() -> list[Panel]:
         number(
             About("Running now", "Requests in the batches of the chosen engines.", "short"),
             Query(f"sum({engines('vllm_engine:requests_running')})", "running"),
+            base="text",
         ),
         number(
             About("Waiting now", "Requests in the longest queue.", "short", "VLLMRequestsWaiting"),

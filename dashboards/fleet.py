@@ -53,7 +53,7 @@ def _drift() -> list[Panel]:
     more_versions: Steps = {"orange": threshold("VLLMVersionMix", "versions") + 1}
     more_settings: Steps = {"orange": threshold("VLLMConfigDrift", "variants") + 1}
     return [
-        number(servers_up, Query(f"sum({up})", "up")),
+        number(servers_up, Query(f"sum({up})", "up"), steps={"text": 1}, base="red"),
         number(down, Query(f"count({up}) - sum({up})", "down"), steps={"red": 1}),
         number(versions, Query(f"max({models('vllm_engine:versions:count')})", "versions"), steps=more_versions),
         number(settings, Query(f"max({models('vllm_engine:config_variants:count')})", "variants"), steps=more_settings),

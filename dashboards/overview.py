@@ -1,6 +1,6 @@
 """The dashboard "vLLM overview": is it serving, and if not, where does it jam."""
 
-from dashboards.chosen import ENGINE, alerts, engines, models, servers
+from dashboards.chosen import ENGINE, alerts, count, engines, models, servers
 from dashboards.page import KEPT, Page, uid
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows, states
 from dashboards.thresholds import burn_rates, threshold
@@ -14,7 +14,7 @@ ERRORS: Steps = {
 }
 # Slowest first: an objective's budget of thirty days is gone at its end, or in ten days, five, two.
 BURN: Steps = dict(zip(("yellow", "orange", "dark-orange", "red"), sorted(burn_rates().values()), strict=True))
-ALERT_STATES: Words = {1: ("pending", "yellow"), 2: ("firing", "red")}
+ALERT_STATES: Words = {1: ("pending", "yellow"), 2: ("info", "blue"), 3: ("warning", "orange"), 4: ("critical", "red")}
 
 
 def overview() -> Page:
@@ -33,8 +33,10 @@ def overview() -> Page:
 
 
 def alert_lanes() -> Panel:
-    query = f"max by (alertname, instance, model_name) ({alerts('firing')} * 2 or {alerts('pending')})"
-    about = About("Alerts", "Pending: true, but not yet for long enough. Firing: somebody has been told.", "none")
+    critical, warning = (alerts("firing", f'severity="{severity}"') for severity in ("critical", "warning"))
+    every = f"{critical} * 4 or {warning} * 3 or {alerts('firing')} * 2 or {alerts('pending')}"
+    query = f"max by (alertname, instance, model_name) ({every})"
+    about = About("Alerts", "Pending: true, but not yet for long enough. From then on, how severe it is.", "none")
     return states(about, Query(query, "{{alertname}} {{instance}}"), ALERT_STATES)
 
 
@@ -46,7 +48,7 @@ def burn(window: str) -> str:
 def _now() -> list[Panel]:
     up = servers("vllm_engine:up")
     serving = About(
-        "Serving",
+        "Servers serving",
         "The share of the servers that answer and have no critical alert.",
         "percentunit",
         "VLLMTargetDown",
@@ -57,7 +59,8 @@ def _now() -> list[Panel]:
     ttft = About("First token", "95th percentile over 5 minutes, slowest engine.", "s", "VLLMTTFTHigh")
     budget = About(
         "Budget burn",
-        "Of the objective that burns fastest, over an hour. At 1 its budget lasts thirty days, at 14.4 two.",
+        "Of the objective that burns fastest, over an hour. At 1 its budget lasts thirty days, at 14.4 two. What "
+        "nobody answers is not counted: a server that is down burns nothing.",
         "suffix:x",
         "VLLMAvailabilityBudgetBurn",
     )
@@ -71,9 +74,7 @@ def _now() -> list[Panel]:
             base="red",
             words={0: ("none", "red"), 1: ("all", "green")},
         ),
-        number(
-            firing, Query(f"count({critical}) or vector(0)", "firing"), steps={"red": 1}, words={0: ("none", "green")}
-        ),
+        number(firing, Query(count(critical), "firing"), steps={"red": 1}, words={0: ("none", "green")}),
         number(waiting, Query(f"max({engines('vllm_engine:requests_waiting:p50_1m')})", "waiting"), steps=WAITING),
         number(kv, Query(f"max({engines('vllm_engine:kv_cache_usage:p90_1m')})", "used"), steps=KV_FULL),
         number(ttft, Query(f"max({engines('vllm_engine:ttft_seconds:p95_5m')})", "p95"), steps=SLOW),

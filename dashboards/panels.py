@@ -32,6 +32,12 @@ Words = Mapping[float, tuple[str, str]]
 """The word and the colour of single values."""
 
 
+# A number that there is none of has the colour of none: by the lowest step it would look well.
+_NOTHING = models.SpecialValueMap(
+    options=models.DashboardSpecialValueMapOptions(
+        match=models.SpecialValueMatch.NULL_AND_NAN, result=models.ValueMappingResult(text="no data", color="text")
+    )
+)
 # How far an axis reaches when all is 0: alone, it would reach to a hundred of anything.
 _LEAST = {"percentunit": 0.1, "ops": 1, "reqps": 1, "short": 1, "none": 1}
 # With less, the third line of a legend is cut.
@@ -88,6 +94,7 @@ class Column:
     unit: str = "short"
     label: str | None = None
     steps: Steps | None = None
+    base: str = "transparent"
     words: Words | None = None
     width: int | None = None
 
@@ -103,6 +110,8 @@ def lines(
     """Return a graph from 0 (to `top`), with a dashed line at each step; `colors` are of series, by name."""
     legend = common.VizLegendOptions().show_legend(True).display_mode(common_models.LegendDisplayMode.TABLE)
     legend = legend.placement(common_models.LegendPlacement.BOTTOM).calcs(["lastNotNull", "max"])
+    # Three lines of it are seen: of many servers those that matter.
+    legend = legend.sort_by("Last *").sort_desc(True)
     every = common.VizTooltipOptions().mode(common_models.TooltipDisplayMode.MULTI)
     every = every.sort(common_models.SortOrder.DESCENDING)
     panel = timeseries.Panel().title(about.title).description(about.description).unit(about.unit)
@@ -126,11 +135,18 @@ def lines(
 def number(
     about: About, query: Query, *, steps: Steps | None = None, base: str = "green", words: Words | None = None
 ) -> stat.Panel:
-    """Return the last value, large, coloured by the steps or as its word says, with its course behind it."""
-    last = common.ReduceDataOptions().calcs(["lastNotNull"])
+    """
+    Return the value at the end of the time range, large, coloured by the steps or as its word says, and its course.
+
+    The query's answer is one series without labels, or none.
+    """
+    last = common.ReduceDataOptions().calcs(["last"])
+    # A series that ended has no last value of now: the number would stay at what it was before the server died.
+    query = Query(f"{query.expr} or vector(NaN)", query.legend)
     panel = stat.Panel().title(about.title).description(about.description).unit(about.unit).datasource(DATASOURCE)
     panel = panel.reduce_options(last).graph_mode(common_models.BigValueGraphMode.AREA).no_value("no data")
-    panel = panel.thresholds(_thresholds(steps or {}, base)).targets(_targets(query)).height(4).mappings(_words(words))
+    panel = panel.thresholds(_thresholds(steps or {}, base)).targets(_targets(query)).height(4)
+    panel = panel.mappings([*_words(words), _NOTHING])
     return panel.links(_runbook(about))
 
 
@@ -227,7 +243,7 @@ def _look(column: Column) -> list[models.DynamicConfigValue]:
     if column.words:
         look.append(("mappings", [{"type": "value", "options": _results(column.words)}]))
     if column.steps:
-        look.append(("thresholds", _thresholds(column.steps, base="transparent").build()))
+        look.append(("thresholds", _thresholds(column.steps, column.base).build()))
     if column.words or column.steps:
         look.append(("custom.cellOptions", {"type": "color-background", "mode": "basic"}))
     if column.width:

@@ -123,6 +123,17 @@ def _units(page: Dashboard) -> Iterator[str]:
                 yield f"{panel['title']}: no unit {unit!r}"
 
 
+def _numbers(page: Dashboard) -> Iterator[str]:
+    """A large number is of now: where there is none it says so, and neither in green nor by what was long ago."""
+    for panel in (one for one in panels(page) if one["type"] == "stat"):
+        nothing = [one["options"] for one in panel["fieldConfig"]["defaults"]["mappings"] if one["type"] == "special"]
+        if [(one["match"], one["result"]["color"]) for one in nothing] != [("null+nan", "text")]:
+            yield f"{panel['title']}: no data has a colour"
+        ends = (target.get("instant") or target["expr"].endswith(" or vector(NaN)") for target in panel["targets"])
+        if panel["options"]["reduceOptions"]["calcs"] != ["last"] or not all(ends):
+            yield f"{panel['title']} shows the last value of a series that ended"
+
+
 def _sources_of_panels(page: Dashboard) -> Iterator[str]:
     for panel in panels(page):
         if panel["datasource"] != {"type": "prometheus", "uid": "${datasource}"}:
@@ -247,6 +258,7 @@ CHECKS: dict[str, Check] = {
     "annotations": _annotations,
     "words": _words,
     "units": _units,
+    "numbers": _numbers,
     "panels' data source": _sources_of_panels,
     "targets": _targets,
     "parses": _parses,

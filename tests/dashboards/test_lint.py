@@ -27,6 +27,10 @@ def _panel(page: Dashboard) -> Dashboard:
     return next(panel for panel in panels(page) if panel["title"] == "Requests")
 
 
+def _number(page: Dashboard) -> Dashboard:
+    return next(panel for panel in panels(page) if panel["type"] == "stat")
+
+
 def _ask(expr: str) -> Callable[[Dashboard], None]:
     def change(page: Dashboard) -> None:
         _panel(page)["targets"][0]["expr"] = expr
@@ -68,6 +72,11 @@ BROKEN: dict[str, list[Callable[[Dashboard], Any]]] = {
         lambda page: _panel(page)["fieldConfig"]["defaults"].update(unit="tokps"),
         lambda page: _panel(page)["fieldConfig"]["defaults"].pop("unit"),
         lambda page: _panel(page)["fieldConfig"]["overrides"].append({"properties": [{"id": "unit", "value": "x"}]}),
+    ],
+    "numbers": [
+        lambda page: _number(page)["targets"][0].update(expr="count(vllm_engine:up)"),
+        lambda page: _number(page)["options"]["reduceOptions"].update(calcs=["lastNotNull"]),
+        lambda page: _number(page)["fieldConfig"]["defaults"]["mappings"].pop(),
     ],
     "panels' data source": [lambda page: _panel(page)["datasource"].update(uid="prometheus")],
     "targets": [
