@@ -48,7 +48,7 @@ conformance: $(READY)   ## PromQL and rules against Prometheus' cases, and rando
 		tests/conformance tests/differential tests/compliance tests/rules/test_alert_life.py
 	$(MAKE) sameness
 
-sameness: $(READY)      ## the same rules over the same series in every engine there is, and in real time; takes half an hour
+sameness: $(READY)      ## the same rules over the same series in every engine there is, and in real time; takes twenty minutes
 	$(BIN)/python -m tests.sameness
 
 crash: $(READY)         ## kills the daemon a thousand times: nothing lost, nothing told twice
