@@ -149,7 +149,7 @@ class App:
                 return "not running"
             try:
                 config = self._load()
-                _refuse_what_needs_a_restart(old.parts.config, config)
+                refuse_what_needs_a_restart(old.parts.config, config)
                 parts = self._builder.build(config, old.parts)
             except (DocumentError, StartError) as err:
                 self._metrics.reload_successful.set(0)
@@ -223,8 +223,8 @@ class App:
         return PostOffice(running.pipeline.outbox, running.lasting.state.journal, self._clock)
 
     def handled(self, after: Instant, until: Instant) -> Sequence[Handled] | None:
-        """Return what incidents told of, or None when nothing runs. Raises StateError."""
-        running = self._running
+        """Return what incidents told of, or None when nothing runs, or another one tells. Raises StateError."""
+        running = self._dispatching
         return running.lasting.state.journal.handled(after, until) if running is not None else None
 
     @property
@@ -253,7 +253,7 @@ class App:
         received = ReceivedApi(self, self._clock, self._metrics.count_received).blueprint()
         incidents = IncidentsApi(self, self._clock).blueprint()
         more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates, received
-        federation = Federation(self._window, self._clock, self._external_labels).blueprint()
+        federation = Federation(self._window, self._clock, self._external_labels, queries.gate).blueprint()
         app = create_app(routes, queries, information, federation, *more, guarding=guarding)
         try:
             server = Server(app, listen.host, listen.port, tls_of(config.web_file), self._metrics.no_tls)
@@ -373,7 +373,8 @@ def _registry() -> CollectorRegistry:
     return registry
 
 
-def _refuse_what_needs_a_restart(old: Config, new: Config) -> None:
+def refuse_what_needs_a_restart(old: Config, new: Config) -> None:
+    """Raise StartError when the new configuration has what a daemon that runs cannot go over to."""
     if old.ha != new.ha:
         raise StartError("ha cannot change while the daemon runs: restart it")
     if (old.prometheus is None) != (new.prometheus is None):

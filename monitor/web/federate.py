@@ -6,7 +6,7 @@ reference: Prometheus 3, web/federate.go, and prometheus/common, expfmt/text_cre
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from flask import Blueprint, Response, request
@@ -17,9 +17,10 @@ from monitor.model.labels import INSTANCE, METRIC_NAME, Labels, quoted
 from monitor.model.matcher import Matcher
 from monitor.promql.quantile import shortest
 from monitor.web.error import ApiError
-from monitor.web.queries import LOOKBACK
+from monitor.web.gate import Gate
+from monitor.web.queries import LOOKBACK, TIMEOUT_SECONDS
 from monitor.web.routes import text
-from monitor.web.series import Storage, selectors_of
+from monitor.web.series import Storage, in_time, selectors_of
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping={}"
 _ANY_NAME = re.compile(r"escaping\s*=\s*allow-utf-8")
@@ -36,11 +37,16 @@ class Newest(NamedTuple):
 
 @dataclass(frozen=True)
 class Federation:
-    """One path. `external_labels` returns those of now: they stand beside what has no label of that name."""
+    """
+    One path. `external_labels` returns those of now: they stand beside what has no label of that name.
+
+    `gate` is that of the queries: a page of thousands of series takes as long as one of them.
+    """
 
     storage: Storage
     clock: Clock
     external_labels: Callable[[], Labels]
+    gate: Gate = field(default_factory=Gate)
 
     def blueprint(self) -> Blueprint:
         """Return the path, for an application to register."""
@@ -54,12 +60,14 @@ class Federation:
         except ApiError as err:
             return text(f"{err}\n", 400)
         plain = _ANY_NAME.search(request.headers.get("Accept", "")) is None
-        page = page_of(newest(self.storage, selectors, self.clock.now()), self.external_labels(), plain=plain)
+        with self.gate.passed(TIMEOUT_SECONDS) as left:
+            found = newest(self.storage, in_time(selectors, left), self.clock.now())
+            page = page_of(found, self.external_labels(), plain=plain)
         kind = _CONTENT_TYPE.format("underscores" if plain else "allow-utf-8")
         return Response(page, content_type=kind)
 
 
-def newest(storage: Storage, selectors: Sequence[Sequence[Matcher]], now: Instant) -> list[Newest]:
+def newest(storage: Storage, selectors: Iterable[Sequence[Matcher]], now: Instant) -> list[Newest]:
     """Return the newest sample of each series that is selected, of the last five minutes, ended series left out."""
     found: dict[Labels, Newest] = {}
     for matchers in selectors:

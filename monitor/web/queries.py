@@ -104,9 +104,9 @@ class Queries:
 
     def _listed(self, wanted: Wanted, show: Callable[[Sequence[Labels]], Sequence[object]]) -> Response:
         limit = limit_of(given())
-        with self.gate.passed(TIMEOUT_SECONDS):
+        with self.gate.passed(TIMEOUT_SECONDS) as left:
             try:
-                found = wanted.labels(self.storage, self.past)
+                found = wanted.labels(self.storage, self.past, left)
             except PromqlError as err:
                 raise _failed(err) from err
             return limited(show(found), limit).response()

@@ -1,19 +1,23 @@
 """Which series there are: what `match[]` selects, and in which time."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol
 
+from monitor.clock import monotonic_seconds
 from monitor.model.instant import Instant
 from monitor.model.labels import Labels
 from monitor.model.matcher import Matcher
 from monitor.promql import PromqlError, parse
 from monitor.promql.lex import Kind, Token, tokens
 from monitor.storage.column import Column
-from monitor.web.error import ApiError
+from monitor.web.error import ApiError, ErrorType
 
 # What the error of a selector that would select everything ends with.
 _EVERYTHING = "non-empty matcher"
+# Grafana asks with one, a Prometheus that federates with a few.
+MOST_SELECTORS = 1000
 
 
 class Storage(Protocol):
@@ -42,10 +46,10 @@ class Wanted:
     start: Instant
     end: Instant
 
-    def labels(self, storage: Storage, past: Past = nothing) -> list[Labels]:
-        """Return their label sets, sorted, each once."""
+    def labels(self, storage: Storage, past: Past = nothing, seconds: float = inf) -> list[Labels]:
+        """Return their label sets, sorted, each once. Raises ApiError when it takes longer than `seconds`."""
         found: set[Labels] = set()
-        for matchers in self.selectors or ((),):
+        for matchers in in_time(self.selectors or ((),), seconds):
             found.update(column.labels for column in storage.select(matchers) if self._has_samples(column))
             found.update(past(matchers, self.start - 1, self.end))
         return sorted(found)
@@ -56,8 +60,20 @@ class Wanted:
 
 
 def selectors_of(texts: Iterable[str]) -> list[tuple[Matcher, ...]]:
-    """Return the matchers of each `match[]`. Raises ApiError for what is no plain selector."""
-    return [_matchers(text) for text in texts]
+    """Return the matchers of each `match[]`. Raises ApiError for what is no plain selector, and for too many."""
+    different = dict.fromkeys(texts)
+    if len(different) > MOST_SELECTORS:
+        raise ApiError(f"more than {MOST_SELECTORS} match[]")
+    return [_matchers(text) for text in different]
+
+
+def in_time(selectors: Iterable[Sequence[Matcher]], seconds: float) -> Iterator[Sequence[Matcher]]:
+    """Yield them one by one; each looks at all series. Raises ApiError when `seconds` have passed."""
+    end = monotonic_seconds() + seconds
+    for matchers in selectors:
+        if monotonic_seconds() > end:
+            raise ApiError("query timed out in query execution", ErrorType.TIMEOUT)
+        yield matchers
 
 
 def _matchers(text: str) -> tuple[Matcher, ...]:

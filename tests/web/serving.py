@@ -75,7 +75,7 @@ def serve(
     routes = Routes(daemon, CollectorRegistry(), lambda: None)
     queries = Queries(window, engines or engine, clock, gate or Gate())
     information = Information(daemon, window, clock, "0.0.test", now)
-    federation = Federation(window, clock, lambda: EXTERNAL_LABELS).blueprint()
+    federation = Federation(window, clock, lambda: EXTERNAL_LABELS, queries.gate).blueprint()
     app = create_app(routes, queries, information, federation, guarding=guarding or Guarding())
     server = Server(app, "127.0.0.1", 0, tls)
     server.start()

@@ -11,7 +11,9 @@ import requests
 from monitor.model.instant import Duration, Instant
 from monitor.promql import Engine, Limits, Plan, Result, Scalar
 from monitor.storage.window import Window
+from monitor.web.error import ApiError
 from monitor.web.gate import Gate
+from monitor.web.series import MOST_SELECTORS, in_time
 from tests.waiting import until
 from tests.web.samples import START, fill, series
 from tests.web.serving import Served, serve
@@ -107,6 +109,33 @@ def test_few_queries_run_few_wait_the_rest_is_turned_away_and_health_is_always_a
         engine.let_go.set()
         assert sorted(one.result().status_code for one in running + more) == [200] * 5 + [503]
     assert len(engine.asked) == 5
+
+
+def test_a_page_of_federate_waits_for_its_turn_as_queries_do() -> None:
+    engine, gate = Slow(), Gate(running=1, waiting=0)
+    with serve(Window(), engines=engine, gate=gate) as ours, ThreadPoolExecutor(1) as pool:
+        running = pool.submit(ask(ours))
+        until(lambda: len(engine.asked) == 1, within=10)
+        turned_away = ours.get("/federate", **{"match[]": "up"})
+        assert (turned_away.status_code, turned_away.json()["error"]) == (503, "too many queries at once")
+        engine.let_go.set()
+        assert running.result().ok
+        assert ours.get("/federate", **{"match[]": "up"}).ok
+
+
+@pytest.mark.parametrize("path", ["/federate", "/api/v1/series", "/api/v1/labels", "/api/v1/label/a/values"])
+def test_there_are_not_more_selectors_than_somebody_could_mean(path: str) -> None:
+    with serve(full()) as ours:
+        many = ours.get(path, **{"match[]": [f"a{number}" for number in range(MOST_SELECTORS + 1)]})
+        same = ours.get(path, **{"match[]": ["up"] * (MOST_SELECTORS + 1)})
+    assert (many.status_code, same.status_code) == (400, 200)
+    assert "more than 1000 match[]" in many.text
+
+
+def test_selectors_that_take_too_long_together_are_ended() -> None:
+    assert list(in_time([(), ()], 60)) == [(), ()]
+    with pytest.raises(ApiError, match="timed out"):
+        list(in_time([()], -1))
 
 
 def ask(ours: Served, **parameters: str) -> Callable[[], requests.Response]:
