@@ -46,14 +46,16 @@ def test_an_incident_is_one_message_by_way_of_prometheus_and_alertmanager(tmp_pa
         vllm = stack.enter_context(simulated).url.removeprefix("http://")
         secret = tmp_path / "slack-webhook"
         secret.write_text(slack.webhook_url)
+        token = tmp_path / "alertmanager-token"
+        token.write_text("a token of the two\n")
         config = tmp_path / "ours" / "monitor.yaml"
         places = {"vllm:8000": vllm, "/run/secrets/slack-webhook": str(secret), "0.0.0.0:9109": "127.0.0.1:0"}
-        places |= {"/var/lib/vllm-monitor/data": str(tmp_path / "ours" / "data")}
+        tokens = {"/run/secrets/alertmanager-token": str(token)}
+        places |= tokens | {"/var/lib/vllm-monitor/data": str(tmp_path / "ours" / "data")}
         config.write_text(placed("monitor-behind-alertmanager.yaml", places))
         ours = stack.enter_context(daemon(tmp_path / "ours", "--config", str(config)))
-        routed = placed(
-            "alertmanager.yml", {"http://monitor:9109": ours.url, "group_interval: 30s": "group_interval: 1s"}
-        )
+        places = {"http://monitor:9109": ours.url, "group_interval: 30s": "group_interval: 1s"}
+        routed = placed("alertmanager.yml", places | tokens)
         theirs = stack.enter_context(alertmanager(tmp_path / "alertmanager", routed)).removeprefix("http://")
         places = {"vllm:8000": vllm, "monitor:9109": ours.url.removeprefix("http://"), "alertmanager:9093": theirs}
         places |= {"/etc/prometheus/rules/": f"{tmp_path / 'rules'}/"} | QUICKLY

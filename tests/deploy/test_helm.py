@@ -55,7 +55,27 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
         "extraVolumeMounts": [{"name": "ca", "mountPath": "/etc/ca"}],
         "extraObjects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more"}}],
     },
+    # Names that YAML takes for something else, quotes, and dots in a regular expression.
+    "odd": {
+        "nameOverride": "0x10",
+        "slack": {"kind": "bot", "channel": "C\"1'\n- x", "secretName": "123", "secretKey": "on"},
+        "image": {"tag": "1.10", "pullSecrets": ["123"]},
+        "discovery": {"namespaces": ["123", "on"], "labels": ["team/llm=v1.0"], "portNames": "it's|a:b #c"},
+        "persistence": {"existingClaim": "123", "storageClass": "1"},
+        "serviceAccount": {"name": "123", "annotations": {"a": "1", "b": "on"}},
+        "networkPolicy": {"ingressNamespaces": ["123", "on"]},
+        "priorityClassName": "123",
+        "podLabels": {"a": "1"},
+        "nodeSelector": {"gpu": "true"},
+        "podMonitor": {"enabled": True, "port": "123", "matchLabels": {"a": "1"}},
+        "alertmanagerConfig": {"enabled": True, "tokenKey": "123"},
+    },
+    "long-name": OPERATOR,
+    "name-with-a-dot": {},
+    "without-a-token": {"alertmanagerConfig": {"enabled": True, "tokenKey": ""}, "slack": {"kind": "none"}},
 }
+# Of the release; others are called vllm-monitor.
+NAMES = {"long-name": "l" * 53, "name-with-a-dot": "team.a", "no-name-of-a-service": "123"}
 REFUSED = [
     pytest.param({"discovry": {}}, "discovry", id="misspelt"),
     pytest.param({"slack": {"webhook": "https://hooks.slack.com/x"}}, "webhook", id="no-secret-in-values"),
@@ -64,16 +84,23 @@ REFUSED = [
     pytest.param({"scrapeInterval": "5"}, "scrapeInterval", id="no-duration"),
     pytest.param({"targets": ["http://10.0.0.11:8000"]}, "targets", id="a-url-for-a-target"),
     pytest.param({"persistence": {"accessModes": ["ReadOnlyMany"]}}, "accessModes", id="state-that-cannot-be-written"),
+    pytest.param({"image": {"repository": 'a"b'}}, "repository", id="no-name-of-an-image"),
+    pytest.param({"image": {"tag": 1.1}}, "tag", id="a-number-for-a-text"),
+    pytest.param({"fullnameOverride": "Watch_1"}, "fullnameOverride", id="no-name-of-an-object"),
+    # Every pod without the label would have this one.
+    pytest.param({"discovery": {"labels": ["app="]}}, "labels", id="a-label-without-a-value"),
+    pytest.param({"podLabels": {"app.kubernetes.io/name": "x"}}, "podLabels", id="a-label-that-is-selected-by"),
+    pytest.param({}, "set fullnameOverride", id="no-name-of-a-service"),
 ]  # fmt: skip
 
 
 @cache
 def rendered() -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return what Helm says of the chart, and what it makes of each case of the matrix."""
-    values = list(MATRIX.values()) + [each.values[0] for each in REFUSED]
-    answer = answered("helm_render.py", {"chart": str(CHART), "cases": [{"values": each} for each in values]})
-    names = [*MATRIX, *(str(each.id) for each in REFUSED)]
-    return answer["lint"], dict(zip(names, answer["cases"], strict=True))
+    values = {**MATRIX, **{str(each.id): each.values[0] for each in REFUSED}}
+    cases = [{"values": each, "name": NAMES.get(case, "vllm-monitor")} for case, each in values.items()]
+    answer = answered("helm_render.py", {"chart": str(CHART), "cases": cases})
+    return answer["lint"], dict(zip(values, answer["cases"], strict=True))
 
 
 @cache
@@ -111,7 +138,7 @@ def test_every_rendering_is_good_for_each_version_of_kubernetes() -> None:
 def test_values_that_cannot_be_meant_are_refused_by_name(
     values: Mapping[str, Any], told: str, request: pytest.FixtureRequest
 ) -> None:
-    assert values
+    assert values or request.node.callspec.id in NAMES
     assert told in rendered()[1][request.node.callspec.id]["error"]
 
 
@@ -152,7 +179,39 @@ def test_with_tls_everybody_asks_so() -> None:
     (routed,) = of_kind(objects("with-tls"), "AlertmanagerConfig")
     url = routed["spec"]["receivers"][0]["webhookConfigs"][0]["url"]
     assert (*probes, monitor["spec"]["endpoints"][0]["scheme"]) == ("HTTPS", "HTTPS", "https")
-    assert url == "https://vllm-monitor.vllm.svc:9109/alertmanager"
+    assert url == "https://vllm-monitor.vllm.svc:9109/alertmanager/oncall"
+
+
+@pytest.mark.parametrize(("case", "asked"), [("operator", True), ("without-a-token", False)])
+def test_by_way_of_alertmanager_everything_is_told_once(case: str, *, asked: bool) -> None:
+    config = config_of(case)
+    assert config["route"] == {"receiver": "nobody"}
+    assert config["receivers"][0] == {"name": "nobody"}
+    (routed,) = of_kind(objects(case), "AlertmanagerConfig")
+    (hook,) = routed["spec"]["receivers"][0]["webhookConfigs"]
+    assert hook["url"].endswith(f"/alertmanager/{config['receivers'][1]['name']}")
+    # Who posts shows what the daemon reads.
+    secrets = [each["secret"]["secretName"] for each in volumes(case) if "secret" in each]
+    assert ("alerting" in config, "httpConfig" in hook, bool(secrets)) == (asked, asked, asked)
+    if asked:
+        credentials = hook["httpConfig"]["authorization"]["credentials"]
+        file = config["alerting"]["webhook"]["authorization"]["credentials_file"]
+        assert file == f"/run/secrets/vllm-monitor/{credentials['key']}"
+        assert [credentials["name"]] == secrets
+
+
+def volumes(case: str) -> list[Any]:
+    (deployment,) = of_kind(objects(case), "Deployment")
+    found: list[Any] = pod_of(deployment)["volumes"]
+    return found
+
+
+def test_values_stand_in_the_configuration_as_they_were_given() -> None:
+    config = config_of("odd")
+    assert config["receivers"][1]["slack_configs"][0]["channel"] == MATRIX["odd"]["slack"]["channel"]
+    (job,) = config["scrape_configs"]
+    assert job["relabel_configs"][0]["regex"] == r"v1\.0;.*|.*;true"
+    assert job["relabel_configs"][3]["regex"] == r"\d+;.*|;(it's|a:b #c)"
 
 
 def test_targets_and_pods_are_one_job_to_the_rules() -> None:
@@ -173,6 +232,9 @@ def test_the_daemon_reads_its_configuration_in_every_case(case: str, tmp_path: P
 
 def test_each_namespace_has_a_role_and_the_cluster_has_one() -> None:
     assert [one["metadata"]["namespace"] for one in of_kind(objects("namespaces"), "Role")] == ["a", "b"]
+    # Releases of one name in two namespaces look into the same ones.
+    names = {one["metadata"]["name"] for one in of_kind(objects("namespaces"), "Role")}
+    assert names == {"vllm-monitor-vllm"}
     assert of_kind(objects("cluster"), "Role") == []
     roles = [*of_kind(objects("namespaces"), "Role"), *of_kind(objects("cluster"), "ClusterRole")]
     assert len(roles) == 3

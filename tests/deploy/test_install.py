@@ -54,7 +54,7 @@ def test_every_block_is_run_or_has_a_test_that_stands_for_it(block: Block) -> No
 
 @pytest.mark.parametrize("block", BLOCKS, ids=named)
 def test_every_file_that_a_command_names_is_there(block: Block) -> None:
-    written = {"deploy/compose/slack-webhook", "deploy/compose/grafana-password"}
+    written = {f"deploy/compose/{name}" for name in ("slack-webhook", "grafana-password", "alertmanager-token")}
     written |= {f"{DEPLOY.name}/kubernetes/overlays/production-stack/engines/rendered.yaml"}
     for path in set(re.findall(r"\bdeploy/[\w./-]+", block.text)) - written:
         assert (ROOT / path).exists(), path

@@ -10,6 +10,7 @@ import yaml
 
 from monitor import __version__
 from monitor.config.flags import Flags, from_flags
+from monitor.config.read import load
 from tests.deploy.objects import Object, kustomized, of_kind, pod_of, wrong_with
 from tests.deploy.published import IMAGE
 from tests.deploy.tools import DEPLOY, ROOT
@@ -88,6 +89,28 @@ def test_what_is_wrong_is_found(
     at[path[-1]] = value
     (mistake,) = wrong_with([one], "1.33")
     assert told in mistake
+
+
+def test_by_way_of_alertmanager_everything_is_told_once(tree: Path, tmp_path: Path) -> None:
+    own = tree / "operator-elsewhere"
+    shutil.copytree(tree / "prometheus-operator", own)
+    kustomization = own / "kustomization.yaml"
+    kustomization.write_text(kustomization.read_text().replace("namespace: vllm\n", "namespace: llm\n"))
+    objects = kustomized(own)
+    shutil.rmtree(own)
+    (routed,) = of_kind(objects, "AlertmanagerConfig")
+    (hook,) = routed["spec"]["receivers"][0]["webhookConfigs"]
+    assert hook["url"] == "http://vllm-monitor.llm.svc:9109/alertmanager/oncall"
+    (found,) = [one for one in of_kind(objects, "ConfigMap") if "monitor.yaml" in one["data"]]
+    (tmp_path / "monitor.yaml").write_text(found["data"]["monitor.yaml"])
+    config = load(tmp_path / "monitor.yaml")
+    assert [one.slack_configs for one in config.receivers if one.name == config.route.receiver] == [()]
+    assert [bool(one.slack_configs) for one in config.receivers if one.name == "oncall"] == [True]
+    asked, (deployment,) = config.alerting.webhook.authorization, of_kind(objects, "Deployment")
+    shown = hook["httpConfig"]["authorization"]["credentials"]
+    (secret,) = [one["secret"]["secretName"] for one in pod_of(deployment)["volumes"] if "secret" in one]
+    assert asked is not None
+    assert (str(asked.credentials_file), secret) == (f"/run/secrets/vllm-monitor/{shown['key']}", shown["name"])
 
 
 def test_kustomize_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """
-Reads {chart, cases: [{values, namespace}]} and writes for each case what Helm makes of it.
+Reads {chart, cases: [{values, name, namespace}]} and writes for each case what Helm makes of it.
 
 A case is {error} or {files: {template: text}}. `lint` is what `helm lint --strict` says of the chart.
 """
@@ -15,7 +15,8 @@ cases = []
 with Chart.load(question["chart"]) as loaded:
     for case in question["cases"]:
         try:
-            files = loaded.render(values=case["values"], name="vllm-monitor", namespace=case.get("namespace", "vllm"))
+            release = {"name": case.get("name", "vllm-monitor"), "namespace": case.get("namespace", "vllm")}
+            files = loaded.render(values=case["values"], **release)
         except HelmError as err:
             cases.append({"error": str(err)})
         else:

@@ -27,7 +27,7 @@ scrape_configs:
           {{- range $at, $label := $labels }}
           {{- $any := list }}
           {{- range until (add 1 $count | int) }}
-          {{- $any = append $any (ternary (last (splitList "=" $label)) ".*" (eq . $at)) }}
+          {{- $any = append $any (ternary (last (splitList "=" $label) | regexQuoteMeta) ".*" (eq . $at)) }}
           {{- end }}
           {{- $wanted = append $wanted (join ";" $any) }}
           - {{ include "vllm-monitor.meta" (first (splitList "=" $label)) }}
@@ -43,7 +43,7 @@ scrape_configs:
         regex: "true"
         action: drop
       - source_labels: [__meta_kubernetes_pod_annotation_vllm_monitor_port, __meta_kubernetes_pod_container_port_name]
-        regex: {{ printf "\\d+;.*|;(%s)" .Values.discovery.portNames | squote }}
+        regex: {{ printf "\\d+;.*|;(%s)" .Values.discovery.portNames | toJson }}
         action: keep
       - source_labels: [__meta_kubernetes_pod_ip, __meta_kubernetes_pod_annotation_vllm_monitor_port]
         regex: (.+);(\d+)
@@ -65,11 +65,25 @@ scrape_configs:
 {{- if .Values.ruleValues }}
 rule_values_file: /etc/vllm-monitor/values.yaml
 {{- end }}
+{{- if .Values.alertmanagerConfig.enabled }}
+# Only what Alertmanager posts to /alertmanager/oncall is told.
+{{- with include "vllm-monitor.tokenFile" . }}
+alerting:
+  webhook:
+    authorization:
+      credentials_file: {{ . }}
+{{- end }}
+route:
+  receiver: nobody
+receivers:
+  - name: nobody
+{{- else }}
 route:
   receiver: oncall
   group_by: [alertname, model_name]
   group_wait: 0s
 receivers:
+{{- end }}
   - name: oncall
     {{- if eq .Values.slack.kind "webhook" }}
     slack_configs:
