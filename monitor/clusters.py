@@ -34,7 +34,7 @@ TIMEOUT: Duration = 30 * SECOND
 LARGEST_PAGE = 64 * 1024 * 1024
 LARGEST_EVENT = 8 * 1024 * 1024
 _HEADERS = {"Accept": "application/json"}
-_STATUS_BODY = 64 * 1024
+_STATUS_BODY = _CHUNK = 64 * 1024
 _FORBIDDEN = (requests.codes.unauthorized, requests.codes.forbidden)
 
 
@@ -121,7 +121,8 @@ class ApiServer:
 
 def _lines(response: requests.Response) -> Iterator[bytes]:
     rest = b""
-    for chunk in chunks(response):
+    # Unpacked on the way: whoever stands in between may have packed it.
+    for chunk in response.raw.stream(_CHUNK, decode_content=True):
         *whole, rest = (rest + chunk).split(b"\n")
         yield from (line for line in whole if line.strip())
         if len(rest) > LARGEST_EVENT:
