@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from monitor.web.tls import TlsFiles
 
 
-
 class Entrance:
     """What is judged by now. `token` lets the daemon's own children in, whatever else is asked for."""
 

@@ -127,7 +127,10 @@ def test_the_shipped_rules_with_other_thresholds(tmp_path: Path) -> None:
         (["--openmetrics", "nowhere.om"], "nowhere.om: No such file or directory"),
         (["--recording", "nowhere.jsonl"], "nowhere.jsonl: No such file or directory"),
         (["--prometheus", "localhost:9090"], "is no URL: write http://127.0.0.1:9090"),
-        (["--prometheus", "http://127.0.0.1:1"], "http://127.0.0.1:1: cannot connect to 127.0.0.1 port 1: connection refused"),
+        (
+            ["--prometheus", "http://127.0.0.1:1"],
+            "http://127.0.0.1:1: cannot connect to 127.0.0.1 port 1: connection refused",
+        ),
         (["--recording", "x", "--interval", "soon"], "--interval: 'soon' is not a duration"),
         (["--recording", "x", "--from", "20", "--to", "10"], "--from is not before --to"),
         (["--recording", "x", "--rules", "r", "--values", "v"], "--values are those of the shipped rules"),
