@@ -15,13 +15,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from monitor.app import App, StartError
+from monitor.app import App, StartError, refuse_what_needs_a_restart
 from monitor.clock import Clock, boot_milliseconds
 from monitor.config.alerting import AlertingConfig
 from monitor.config.config import Config
 from monitor.config.interactive import InteractiveConfig
 from monitor.config.receiving import ReceiverConfig
-from monitor.model.instant import SECOND, to_seconds
+from monitor.model.instant import SECOND, Duration, to_seconds
 from monitor.notify.transport import LAST_LOOK
 from monitor.role import ALONE, Role
 from monitor.storage.db import StateError
@@ -69,10 +69,14 @@ class Duty:
         self._lease: Lease | None = None
         self._scratch: Path | None = None
         self._port = 0
-        self._last: Config | None = None
+        # Why it could not go on duty, and before when it does not try again.
+        self._trouble = ""
+        self._not_before: Duration = 0
         # Held while one App takes the place of another.
         self._lock = threading.RLock()
         self._stopping = threading.Event()
+        # Never set: what keeps the lease is over when that is let go.
+        self._pause = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="duty", daemon=True)
 
     def start(self) -> int:
@@ -84,7 +88,7 @@ class Duty:
         if config.ha is None:
             self._app = App(self._load, self._clock, self._supervisor, ALONE)
             return self._app.start()
-        self._folder = config.storage.path
+        self._last, self._folder, self._patience = config, config.storage.path, config.ha.lease
         self._watcher = Watcher(self._folder, config.ha.lease)
         self._look_every = to_seconds(min(config.ha.lease // OFTEN, LOOK_EVERY))
         try:
@@ -113,40 +117,45 @@ class Duty:
         while not self._stopping.wait(self._look_every):
             try:
                 self._look()
+            except (StateError, StartError, OSError) as err:
+                # Once, and not at every look.
+                if str(err) != self._trouble:
+                    log.error("cannot go on duty: %s", err)
+                self._trouble = str(err)
             except Exception:  # nothing escapes a tick
                 log.exception("looking who is on duty failed")
 
     def _look(self) -> None:
         if self._lease is not None:
             return
-        sign = self._watcher.look(boot_milliseconds())
-        with self._lock:
-            if sign is not Sign.ALIVE and not self._stopping.is_set():
-                self._relieve(sign)
-
-    def _keep(self, lease: Lease) -> None:
-        """Give the sign of life, also while much is read at a start."""
-        while lease.is_held and not self._stopping.wait(self._look_every):
-            if not lease.renew() and lease.is_held:
-                self._lost()
+        now = boot_milliseconds()
+        try:
+            sign = self._watcher.look(now)
+            if sign is Sign.ALIVE:
+                self._trouble = ""
+            with self._lock:
+                if sign is not Sign.ALIVE and now >= self._not_before and not self._stopping.is_set():
+                    self._relieve(sign)
+        finally:
+            with self._lock:
+                if self._app is None and not self._stopping.is_set():
+                    self._stand_by()
 
     def _relieve(self, sign: Sign) -> None:
         """Go on duty, with what was seen while standing by."""
-        log.warning("going on duty", extra={"other": sign.name.lower()})
-        standby, self._app = self._app, None
-        if standby is not None:
-            standby.stop()
-        if self._scratch is not None:
-            with contextlib.suppress(OSError):
-                shutil.copyfile(self._scratch / SNAPSHOT, self._folder / f"{SNAPSHOT}.standby")
-                (self._folder / f"{SNAPSHOT}.standby").replace(self._folder / SNAPSHOT)
         try:
-            relieved = self._go_on_duty(sign)
-        except (StateError, StartError) as err:
-            log.error("cannot go on duty: %s", err)
-            relieved = False
-        if not relieved:
-            self._stand_by()
+            self._go_on_duty(sign)
+        except BaseException:
+            # Each attempt costs whoever stands by what it does meanwhile, and another daemon may be better off.
+            self._not_before = boot_milliseconds() + self._patience
+            raise
+
+    def _keep(self, lease: Lease) -> None:
+        """Give the sign of life, also while much is read at a start, and while what waits goes out at the end."""
+        while lease.is_held:
+            if not lease.renew() and lease.is_held:
+                self._lost()
+            self._pause.wait(self._look_every)
 
     def _go_on_duty(self, sign: Sign) -> bool:
         """Take the lease and start; False when another one was quicker. Raises StartError, StateError."""
@@ -154,11 +163,12 @@ class Duty:
             lease = Lease.take(self._folder, self._watcher.generation)
         except HeldError:
             return False
+        log.info("going on duty", extra={"generation": lease.generation, "other": sign.name.lower()})
         fence = Fence(self._folder, lease.generation, self._lost)
         threading.Thread(target=self._keep, args=(lease,), name="lease", daemon=True).start()
         try:
-            if sign is Sign.SILENT or is_locked(self._folder):
-                take_out(self._folder, lease.generation)
+            self._stand_by_no_more()
+            self._take_out(sign, lease.generation)
             LAST_LOOK.set(fence.look)
             self._run(lambda config: config, Role(stands_by=False, fence=fence))
         except BaseException:
@@ -168,6 +178,34 @@ class Duty:
         self._lease = lease
         log.info("on duty", extra={"generation": lease.generation})
         return True
+
+    def _take_out(self, sign: Sign, generation: int) -> None:
+        """See to it that it does not matter what the other one, which may only hang, holds of the state file."""
+        locked = is_locked(self._folder)
+        if sign is not Sign.SILENT and not locked:
+            return
+        try:
+            take_out(self._folder, generation)
+        except StateError as err:
+            if locked:
+                raise
+            # It is damaged, or the disk is full: that somebody is on duty matters more.
+            log.error("going on with the state file that the other one has: %s", err)
+
+    def _stand_by_no_more(self) -> None:
+        standby, self._app = self._app, None
+        if standby is not None:
+            log.warning("relieving the one that was on duty")
+            standby.stop()
+        if self._scratch is not None:
+            copy = self._folder / f"{SNAPSHOT}.standby"
+            try:
+                shutil.copyfile(self._scratch / SNAPSHOT, copy)
+                copy.replace(self._folder / SNAPSHOT)
+            except OSError:
+                # On a full disk half a file would take the room that the state file needs.
+                with contextlib.suppress(OSError):
+                    copy.unlink(missing_ok=True)
 
     def _stand_by(self) -> None:
         if self._scratch is None:
@@ -183,10 +221,12 @@ class Duty:
 
         def load() -> Config:
             try:
-                self._last = self._load()
-            except DocumentError as err:
+                config = self._load()
+                refuse_what_needs_a_restart(self._last, config)
+                self._last = config
+            except (DocumentError, StartError) as err:
                 # Whoever reloads is told so. But nobody is on duty any more: what was good is better than nothing.
-                if begun or self._last is None:
+                if begun:
                     raise
                 log.error("the configuration is wrong: going on with the last one that was not: %s", err)
             return self._at_port(change(self._last))

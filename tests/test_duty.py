@@ -1,8 +1,9 @@
 """Who is on duty, in one process: two daemons over one folder, and one alone."""
 
+import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,14 @@ import requests
 
 from monitor.app import StartError
 from monitor.clock import SystemClock
+from monitor.config.availability import HaConfig
 from monitor.config.config import Config
 from monitor.config.read import load
 from monitor.duty import Duty, telling_nobody
+from monitor.model.instant import SECOND
+from monitor.storage.lease import Lease
 from monitor.storage.lock import FolderLock
+from monitor.storage.migrations import MIGRATIONS
 from monitor.yamldoc.mistake import NOWHERE, DocumentError, Mistake
 from tests.waiting import until
 
@@ -94,6 +99,85 @@ def test_who_relieves_another_one_goes_on_with_the_last_configuration_that_was_r
         until(lambda: role(url) == "active", within=10)
         assert "somebody is writing it" in other.reload()
         other.stop()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        pytest.param(lambda config, folder: storing(config, folder / "other"), "storage.path", id="another folder"),
+        pytest.param(lambda config, _: replace(config, ha=None), "ha", id="alone"),
+    ],
+)
+def test_what_needs_a_restart_is_refused_whoever_stands_by_and_does_not_count_when_it_goes_on_duty(
+    config: Config, tmp_path: Path, change: Callable[[Config, Path], Config], why: str
+) -> None:
+    given = [config]
+    with on_duty(config) as (first, _):
+        other = Duty(lambda: given[-1], SystemClock(), lost=lambda: None)
+        url = f"http://127.0.0.1:{other.start()}"
+        given.append(change(config, tmp_path))
+        assert f"{why} cannot change" in other.reload()
+        first.stop()
+        until(lambda: role(url) == "active", within=10)
+        assert not (tmp_path / "other").exists()
+        other.stop()
+
+
+def storing(config: Config, folder: Path) -> Config:
+    return replace(config, storage=config.storage.model_copy(update={"path": folder}))
+
+
+def test_whoever_cannot_go_on_duty_goes_on_standing_by_and_does_not_try_without_a_pause(
+    config: Config, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = replace(config, ha=HaConfig(lease=2 * SECOND))
+    with on_duty(config) as (first, _), on_duty(config) as (_, other):
+        first.stop()
+        with closing(sqlite3.connect(config.storage.path / "monitor.db")) as file:
+            file.execute("PRAGMA user_version = 999")
+        until(lambda: "newer vllm-monitor" in caplog.text, within=10)
+        until(lambda: role(other) == "standby", within=5)
+        threading.Event().wait(0.9)
+        assert caplog.text.count("newer vllm-monitor") == 1
+        assert [path.name for path in config.storage.path.glob("active-*")] == ["active-2"]
+        with closing(sqlite3.connect(config.storage.path / "monitor.db")) as file:
+            file.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        until(lambda: role(other) == "active", within=10)
+
+
+def test_whoever_cannot_take_the_lease_is_not_even_interrupted(config: Config) -> None:
+    with on_duty(config) as (_, _), on_duty(config) as (duty, other):
+        before, folder = duty._app, config.storage.path
+        # Something that cannot be opened: as where the disk was mounted read-only.
+        (folder / "active-2").mkdir()
+        threading.Event().wait(1.0)
+        assert (role(other), duty._app) == ("standby", before)
+        (folder / "active-2").rmdir()
+
+
+def test_a_state_file_that_cannot_be_copied_does_not_leave_nobody_on_duty(config: Config) -> None:
+    folder = config.storage.path
+    folder.mkdir()
+    (folder / "monitor.db").write_bytes(b"no database, " * 1000)
+    hung = Lease.take(folder)
+    with on_duty(config) as (_, url):
+        until(lambda: role(url) == "active", within=10)
+        assert not hung.renew()
+        assert [path.name for path in folder.glob("*copy*")] == []
+
+
+def test_whoever_ends_has_the_lease_until_all_is_told(config: Config) -> None:
+    with on_duty(config) as (duty, _):
+        path = next(config.storage.path.glob("active-*"))
+        duty._stopping.set()
+        before = path.stat().st_mtime_ns
+        until(lambda: path.stat().st_mtime_ns != before, within=5)
+
+
+def test_who_stands_by_does_not_say_that_nothing_was_handled(config: Config) -> None:
+    with on_duty(config) as (_, one), on_duty(config) as (_, other):
+        statuses = [requests.get(f"{url}/api/v1/incidents", timeout=5).status_code for url in (one, other)]
+        assert statuses == [200, 503]
 
 
 def test_a_third_one_stands_by_as_well_and_only_one_goes_on_duty(config: Config) -> None:

@@ -25,6 +25,7 @@ _BUSY_SECONDS = 1.0
 _AWAY: Duration = 2 * SECOND
 # What is called so, and then a generation, is whole.
 _COPY = f"{FILE_NAME}.copy-"
+_HALF = f"half-{_COPY}"
 
 
 class HeldError(Exception):
@@ -117,9 +118,12 @@ class Watcher:
             generation = self.generation = _newest(self._folder)
             path = self._folder / f"{_PREFIX}{generation}"
             file = os.open(path, os.O_RDWR)
-        except OSError:
+        except FileNotFoundError:
             # There has been none, or its file is gone.
             return Sign.GONE
+        except OSError as err:
+            # Who cannot be looked at may well be there.
+            raise StateError(f"{self._folder}: {err.strerror}") from err
         try:
             touched = os.fstat(file).st_mtime_ns
             _lock(file, path)
@@ -167,10 +171,12 @@ def take_out(folder: Path, generation: int) -> None:
     Raises StateError.
     """
     path = folder / FILE_NAME
-    half = folder / f"half-{_COPY}{generation}"
+    half = folder / f"{_HALF}{generation}"
     try:
+        # Those whose makers were killed, which have the size of the whole file.
+        for left in folder.glob(f"{_HALF}*"):
+            left.unlink(missing_ok=True)
         if path.is_file():
-            half.unlink(missing_ok=True)
             with (
                 contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as old,
                 contextlib.closing(sqlite3.connect(half)) as new,
@@ -179,12 +185,15 @@ def take_out(folder: Path, generation: int) -> None:
             half.replace(folder / f"{_COPY}{generation}")
         put_in_place(folder)
     except (OSError, sqlite3.Error) as err:
+        with contextlib.suppress(OSError):
+            half.unlink(missing_ok=True)
         raise StateError(f"{path}: cannot be copied: {err}") from err
 
 
 def put_in_place(folder: Path) -> None:
     """Go on with the newest copy that is whole: whoever made it may have been killed before he did. Raises OSError."""
-    copies = sorted(folder.glob(f"{_COPY}*"), key=lambda path: int(path.name.removeprefix(_COPY)))
+    found = {path.name.removeprefix(_COPY): path for path in folder.glob(f"{_COPY}*")}
+    copies = [found[number] for number in sorted(filter(str.isdecimal, found), key=int)]
     if not copies:
         return
     for beside in (f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"):

@@ -61,6 +61,14 @@ def test_whoever_was_frozen_together_with_it_waits_anew(tmp_path: Path) -> None:
     assert watcher.look(later + PATIENCE) is Sign.SILENT
 
 
+def test_one_that_cannot_be_looked_at_is_not_taken_for_gone(tmp_path: Path) -> None:
+    # As the file of another user, or any while no more files can be opened.
+    (tmp_path / "active-3").mkdir()
+    with pytest.raises(StateError, match="Is a directory"):
+        Watcher(tmp_path, PATIENCE).look(0)
+    assert Watcher(tmp_path / "none", PATIENCE).look(0) is Sign.GONE
+
+
 def test_of_many_that_begin_at_once_one_has_it(tmp_path: Path) -> None:
     taken: list[Lease] = []
     together = threading.Barrier(8)
@@ -141,9 +149,26 @@ def test_a_copy_that_was_whole_when_its_maker_was_killed_is_gone_on_with(tmp_pat
     (tmp_path / "other" / "monitor.db").rename(folder / "monitor.db.copy-3")
     (folder / "monitor.db.copy-2").write_text("older")
     (folder / "monitor.db-wal").write_text("of the one that is replaced")
+    # Somebody's own.
+    (folder / "monitor.db.copy-of-friday").write_text("")
     put_in_place(folder)
     assert Database(folder).silences() == ["whole"]
-    assert sorted(path.name for path in folder.glob("*copy*")) == []
+    assert sorted(path.name for path in folder.glob("*copy*")) == ["monitor.db.copy-of-friday"]
+
+
+def test_half_copies_of_those_that_were_killed_do_not_fill_the_disk(tmp_path: Path) -> None:
+    Database(tmp_path).close()
+    (tmp_path / "half-monitor.db.copy-2").write_text("half")
+    (tmp_path / "half-monitor.db.copy-2-journal").write_text("half")
+    take_out(tmp_path, 7)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["monitor.db"]
+
+
+def test_of_a_copy_that_could_not_be_made_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "monitor.db").write_bytes(b"no database, " * 1000)
+    with pytest.raises(StateError, match="cannot be copied"):
+        take_out(tmp_path, 7)
+    assert [path.name for path in tmp_path.iterdir()] == ["monitor.db"]
 
 
 def test_a_daemon_alone_and_one_of_several_exclude_each_other(tmp_path: Path) -> None:
