@@ -40,22 +40,24 @@ class Place(NamedTuple):
 
 
 class Alertmanagers:
-    """Those of a configuration. `changed` is called from another thread when others were found."""
+    """Those of the configuration, over reloads. `changed` is called from another thread when others were found."""
 
-    def __init__(self, configs: Iterable[AlertmanagerConfig], changed: Callable[[], None]) -> None:
-        listener = Listener(changed)
-        self._providers = {config: tuple(_providers(config, listener)) for config in configs}
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._listener = Listener(changed)
+        self._providers: dict[AlertmanagerConfig, tuple[Provider, ...]] = {}
 
-    def start(self) -> None:
+    def begin(self, configs: Iterable[AlertmanagerConfig]) -> None:
+        """Go over to other sections; one that stays goes on with what it has found. Nothing is waited for."""
+        old = self._providers
+        self._providers = {
+            config: old[config] if config in old else tuple(_providers(config, self._listener)) for config in configs
+        }
+        for config in old.keys() - self._providers.keys():
+            for provider in old[config]:
+                provider.stop()
         for providers in self._providers.values():
             for provider in providers:
                 provider.start()
-
-    def stop(self) -> None:
-        """Look for no more; nothing is waited for."""
-        for providers in self._providers.values():
-            for provider in providers:
-                provider.stop()
 
     def places(self) -> set[Place]:
         """Return those that are known now."""

@@ -64,7 +64,7 @@ class Line:
             log.warning("alerts dropped, the queue is full", extra={"alertmanager": self.name, "alerts": dropped})
 
     def finish(self) -> None:
-        """Send what waits, and then no more."""
+        """Send what waits, as long as that goes well, and then no more."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
@@ -81,6 +81,9 @@ class Line:
     def _next(self) -> list[Alert] | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._stopping)
+            if self._stopping and self._failed:
+                # Of one that is dead each batch would take the whole timeout.
+                self._waiting.clear()
             batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
             self._metrics.queue.labels(self.name).set(len(self._waiting))
             return batch or None
@@ -116,7 +119,7 @@ class Forwarding:
         self._registry = registry
         self._metrics: ForwardMetrics | None = None
         self._lines: dict[Place, Line] = {}
-        self._known = Alertmanagers((), self._sync)
+        self._known = Alertmanagers(self._sync)
         self._external_url = ""
         self._sendings = Sendings()
         self._relabel: tuple[RelabelConfig, ...] = ()
@@ -128,11 +131,9 @@ class Forwarding:
         with self._lock:
             if configs:
                 self._counted()
-            old, self._known = self._known, Alertmanagers(configs, self._sync)
+            self._known.begin(configs)
             self._relabel = tuple(rule.built() for rule in config.alerting.alert_relabel_configs)
             self._external_url = config.web.external_url or f"http://{config.web.listen}"
-        old.stop()
-        self._known.start()
         self._sync()
 
     def _counted(self) -> ForwardMetrics:
@@ -174,8 +175,8 @@ class Forwarding:
 
     def stop(self, seconds: float) -> None:
         """Let what waits go out, for at most so long."""
-        self._known.stop()
         with self._lock:
+            self._known.begin(())
             lines = list(self._lines.values())
             self._lines.clear()
         for line in lines:

@@ -1,6 +1,7 @@
 """What the daemon says of the Alertmanagers that it sends alerts to: made when there are some."""
 
-import contextlib
+import threading
+from collections import Counter as Tally
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Summary
 
@@ -20,15 +21,23 @@ class ForwardMetrics:
         self.capacity = Gauge(
             prefix + "queue_capacity", "Alerts that may wait for each Alertmanager.", registry=registry
         )
+        # How many lines have this name: one that ends may have a successor already.
+        self._lines = Tally[str]()
+        self._lock = threading.Lock()
 
     def begin(self, name: str) -> None:
         """Show an Alertmanager from 0 on, so that the first failure is an increase."""
-        for series in (self.sent, self.errors, self.dropped, self.latency, self.queue):
-            series.labels(name)
+        with self._lock:
+            self._lines[name] += 1
+            for series in (self.sent, self.errors, self.dropped, self.latency, self.queue):
+                series.labels(name)
 
     def end(self, name: str) -> None:
         """Show one that is gone no more."""
-        for series in (self.sent, self.errors, self.dropped, self.latency, self.queue):
-            # Another line may have had the same name.
-            with contextlib.suppress(KeyError):
+        with self._lock:
+            self._lines[name] -= 1
+            if self._lines[name]:
+                return
+            del self._lines[name]
+            for series in (self.sent, self.errors, self.dropped, self.latency, self.queue):
                 series.remove(name)

@@ -1,6 +1,7 @@
 """Alerts go to Alertmanagers as Prometheus sends them, and none of them keeps anybody waiting."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,14 +13,14 @@ from prometheus_client import CollectorRegistry
 from monitor.build import Builder
 from monitor.clock import VirtualClock
 from monitor.config.read import load
-from monitor.forwarding import Forwarding, Line
+from monitor.forwarding import BATCH, Forwarding, Line
 from monitor.forwardmetrics import ForwardMetrics
 from monitor.metrics import Metrics
 from monitor.model.alert import Alert
 from monitor.model.instant import HOUR, MINUTE, SECOND, Duration, Instant
 from monitor.model.labels import Labels
 from monitor.notify.alertmanager import Sendings, body
-from monitor.notify.http import Address
+from monitor.notify.http import Address, HttpOptions
 from monitor.notify.secret import Secret
 from monitor.storage.window import Window
 from tests.dispatch.alertmanager import Webhooks, free_port, webhooks
@@ -125,6 +126,56 @@ def test_one_that_is_dead_delays_neither_the_others_nor_whoever_evaluates(tmp_pa
         forwarding.stop(2)
         assert [one["labels"] for one in alive.posted[0][2]] == [{"alertname": "A"}, {"alertname": "B"}]
         assert not [thread for thread in threading.enumerate() if thread.name.startswith("alertmanager ")]
+
+
+def test_one_that_is_dead_and_no_longer_wanted_is_not_waited_for_again_and_again() -> None:
+    registry = CollectorRegistry()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = Secret(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        line = Line("am", Address(url, HttpOptions(timeout=100)), ForwardMetrics(registry))
+        line.put([alert(f"a{number}") for number in range(BATCH * 20)])
+        line.start()
+        until(lambda: registry.get_sample_value("vllm_monitor_alertmanager_errors_total", {"alertmanager": "am"}), 5)
+        line.finish()
+        line.join(1)
+        assert not [thread for thread in threading.enumerate() if thread.name == "alertmanager am"]
+
+
+def test_one_that_is_reached_in_another_way_is_shown_as_long_as_there_is_one_of_its_name() -> None:
+    registry = CollectorRegistry()
+    metrics = ForwardMetrics(registry)
+
+    def sent() -> float | None:
+        return registry.get_sample_value("vllm_monitor_alertmanager_sent_total", {"alertmanager": "am"})
+
+    metrics.begin("am")
+    metrics.sent.labels("am").inc()
+    metrics.begin("am")
+    metrics.end("am")
+    assert sent() == 1
+    metrics.end("am")
+    assert sent() is None
+
+
+def test_one_that_was_found_goes_on_over_a_reload(tmp_path: Path) -> None:
+    with webhooks() as theirs:
+        (tmp_path / "found.json").write_text(json.dumps([{"targets": [theirs.url.removeprefix("http://")]}]))
+        path = tmp_path / "monitor.yaml"
+        path.write_text("alerting: {alertmanagers: [{file_sd_configs: [{files: [found.json]}]}]}\n")
+        forwarding = Forwarding(CollectorRegistry())
+        forwarding.begin(load(path))
+
+        def hears() -> bool:
+            forwarding.hear([alert("A")], NOW, SECOND)
+            return bool(theirs.posted)
+
+        until(hears, within=10)
+        path.write_text(path.read_text() + "global: {external_labels: {changed: x}}\n")
+        forwarding.begin(load(path))
+        forwarding.hear([alert("A"), alert("B")], NOW + SECOND, SECOND)
+        forwarding.stop(2)
+        told = [[one["labels"]["alertname"] for one in posted] for _, _, posted in theirs.posted]
+        assert told == [["A"], ["B"]]
 
 
 def test_one_that_comes_with_a_reload_hears_at_once_what_fires(tmp_path: Path) -> None:

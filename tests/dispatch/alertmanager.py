@@ -56,7 +56,7 @@ def webhooks() -> Iterator[Webhooks]:
         request_queue_size = 256
 
     server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
         yield Webhooks(server.server_port, posted)
