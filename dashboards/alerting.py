@@ -74,7 +74,9 @@ def _table() -> Panel:
     )
     by = ("alertname", "severity", "instance", "model_name", "engine")
     query = f"count by ({', '.join(by)}) ({alerts('firing')})"
-    return rows(about, by, Column("Alert", query, label="alertname"), link=("instance", ONE_ALERT))
+    column = Column("Alert", query, label="alertname")
+    # As luck would have it, in the order of the alphabet what is most severe comes first.
+    return rows(about, by, column, link=("instance", ONE_ALERT), lowest_first="Severity")
 
 
 def _over_time() -> Panel:

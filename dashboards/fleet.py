@@ -68,8 +68,8 @@ def _servers() -> Panel:
     return rows(
         about,
         ("instance",),
-        Column("Page", f"max {by} ({servers('vllm_engine:up')})", words=UP),
-        Column("/health", f"max {by} ({servers('vllm_monitor_target_health_up')})", words=HEALTH),
+        Column("Page", f"max {by} ({servers('vllm_engine:up')})", words=UP, width=60),
+        Column("/health", f"max {by} ({servers('vllm_monitor_target_health_up')})", words=HEALTH, width=70),
         Column(
             "Version", f"max by (instance, version) ({servers('vllm_monitor_target_version_info')})", label="version"
         ),
@@ -85,6 +85,7 @@ def _servers() -> Panel:
         Column("Max length", f"max {by} ({servers('vllm_engine:max_model_len')})", "short"),
         Column("Started", f"max {by} ({servers('process_start_time_seconds')}) * 1000", "dateTimeFromNow", width=115),
         link=("instance", ONE_SERVER),
+        lowest_first="Page",
     )
 
 

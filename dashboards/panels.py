@@ -39,9 +39,11 @@ _NOTHING = models.SpecialValueMap(
     )
 )
 # How far an axis reaches when all is 0: alone, it would reach to a hundred of anything.
-_LEAST = {"percentunit": 0.1, "ops": 1, "reqps": 1, "short": 1, "none": 1}
+_LEAST = {"percentunit": 0.1, "s": 0.1, "ops": 1, "reqps": 1, "short": 1, "none": 1}
 # With less, the third line of a legend is cut.
 GRAPH_HEIGHT = 9
+# Names of more lanes than that lie over one another; the others are on the next page.
+LANES = 12
 # What the labels are called at the head of a table.
 _HEADS = {
     "alertname": "Alert",
@@ -64,7 +66,7 @@ _HEADS = {
 }
 
 # Pixels of those whose values are long.
-_WIDE = {"alertname": 200, "instance": 140, "model_name": 130, "rule": 200}
+_WIDE = {"alertname": 200, "instance": 170, "model_name": 130, "rule": 200}
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def lines(
     every = common.VizTooltipOptions().mode(common_models.TooltipDisplayMode.MULTI)
     every = every.sort(common_models.SortOrder.DESCENDING)
     panel = timeseries.Panel().title(about.title).description(about.description).unit(about.unit)
-    panel = panel.datasource(DATASOURCE).min(0).fill_opacity(30 if stacked else 8).line_width(1).legend(legend)
+    panel = panel.datasource(DATASOURCE).min(0).fill_opacity(30 if stacked else 0).line_width(1).legend(legend)
     panel = panel.tooltip(every).show_points(common_models.VisibilityMode.NEVER).height(GRAPH_HEIGHT)
     panel = panel.targets(_targets(*queries)).no_value("no data")
     if about.unit in _LEAST:
@@ -191,16 +193,22 @@ def states(about: About, query: Query, words: Words) -> statetimeline.Panel:
     panel = panel.datasource(DATASOURCE).mappings(_words(words)).targets(_targets(query)).no_value("nothing")
     # Coloured by steps it would show these and not the words.
     panel = panel.color_scheme(_fixed("text"))
-    panel = panel.show_value(common_models.VisibilityMode.AUTO).row_height(0.8).height(6)
+    panel = panel.show_value(common_models.VisibilityMode.AUTO).row_height(0.8).height(6).per_page(LANES)
     return panel.links(_runbook(about))
 
 
-def rows(about: About, by: Sequence[str], *columns: Column, link: tuple[str, str] | None = None) -> table.Panel:
+def rows(
+    about: About,
+    by: Sequence[str],
+    *columns: Column,
+    link: tuple[str, str] | None = None,
+    lowest_first: str | None = None,
+) -> table.Panel:
     """
     Return a table with a row for each combination of the labels `by` that the first column has.
 
     Every column's query keeps these labels, and one of its own when it shows a label. `link` is a label and where its
-    value leads, with `${__value.raw}` in it.
+    value leads, with `${__value.raw}` in it; `lowest_first` is the title of the column that the rows are in order of.
     """
     panel = table.Panel().title(about.title).description(about.description).unit(about.unit).datasource(DATASOURCE)
     panel = (
@@ -219,6 +227,8 @@ def rows(about: About, by: Sequence[str], *columns: Column, link: tuple[str, str
     if link:
         there = [{"title": "Open", "url": link[1], "targetBlank": False}]
         panel = panel.override_by_name(_HEADS[link[0]], [models.DynamicConfigValue(id_val="links", value=there)])
+    if lowest_first:
+        panel = panel.sort_by([common.TableSortByFieldState().display_name(lowest_first).desc(False)])
     return panel.links(_runbook(about))
 
 

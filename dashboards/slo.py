@@ -81,6 +81,7 @@ def _objectives() -> Panel:
         Column("Burn, 6 h", f"max {by} ({burn('6h')})", "suffix:x", steps=BURN),
         Column("Burn, 1 d", f"max {by} ({burn('1d')})", "suffix:x", steps=BURN),
         Column("Budget left", f"min {by} ({left()})", "percentunit", steps=LEFT, base="red"),
+        lowest_first="Budget left",
     )
 
 
