@@ -1,8 +1,8 @@
 """The HTTP server: the application on waitress' threads, behind TLS where that is wanted."""
 
 import contextlib
+import logging
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +12,13 @@ import waitress
 from flask import Flask
 from waitress import wasyncore
 
-from monitor.web import access, gate
+from monitor.web import access, gate, inner
 from monitor.web.application import LARGEST_BODY_BYTES
 
 if TYPE_CHECKING:
     from monitor.web.tls import TlsFiles, TlsFront
+
+log = logging.getLogger(__name__)
 
 # However many queries run or wait, and however many guess passwords, some threads are left for health and metrics.
 THREADS = gate.RUNNING + gate.WAITING + access.GUESSING + 4
@@ -40,6 +42,7 @@ class Server:
     ) -> None:
         """`failed` hears of connections that speak no TLS, where they should; a bad file raises OSError, ValueError."""
         self._map: dict[int, Any] = {}
+        self._app = app
         self._front: TlsFront | None = None
         # Where it is asked past TLS, by those who may read the folder: by this user's processes.
         self.inner: Path | None = None
@@ -49,22 +52,24 @@ class Server:
             several = getattr(self._server, "effective_listen", None)
             self.port: int = several[0][1] if several else self._server.effective_port
         else:
-            self.inner = Path(tempfile.mkdtemp(prefix="vllm-monitor-")) / "web.sock"
+            inner.sweep()
+            self.inner = inner.new_place()
             self._server, self._front = self._behind(app, tls, (host, port), self.inner, failed)
             self.port = self._front.port
+        self._cleared = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
 
     def _behind(
-        self, app: Flask, tls: "TlsFiles", address: tuple[str, int], inner: Path, failed: Callable[[], None]
+        self, app: Flask, tls: "TlsFiles", address: tuple[str, int], place: Path, failed: Callable[[], None]
     ) -> "tuple[Any, TlsFront]":
         from monitor.web.tls import TlsFront  # asyncio, which nobody else has in memory
 
         with contextlib.ExitStack() as undo:
-            undo.callback(shutil.rmtree, inner.parent, ignore_errors=True)
-            front = TlsFront(tls, address, inner, failed)
+            undo.callback(shutil.rmtree, place.parent, ignore_errors=True)
+            front = TlsFront(tls, address, place, failed)
             undo.callback(front.stop)
-            behind = _created(app, self._map, unix_socket=str(inner), unix_socket_perms="600", url_scheme="https")
+            behind = _created(app, self._map, **_inside(place))
             undo.pop_all()
         return behind, front
 
@@ -88,7 +93,25 @@ class Server:
         while not self._stopping.is_set():
             # select, which is the default, knows no descriptors above 1023.
             wasyncore.loop(timeout=1.0, use_poll=True, map=self._map, count=1)
+            if self.inner is not None and not self.inner.is_socket():
+                self._reopen(self.inner)
         self._close()
+
+    def _reopen(self, place: Path) -> None:
+        """Listen anew where the socket was: somebody has cleaned up, and nobody comes through TLS without it."""
+        old = self._server
+        try:
+            inner.make_folder(place.parent)
+            self._server = _created(self._app, self._map, old.task_dispatcher, **_inside(place))
+        except OSError as err:
+            if not self._cleared:
+                log.error("the socket behind TLS is gone", extra={"path": str(place), "reason": str(err)})
+            self._cleared = True
+            return
+        log.warning("the socket behind TLS was gone: it is there again", extra={"path": str(place)})
+        self._cleared = False
+        # Of the old one only what listened: requests that are under way still wake the loop by it.
+        wasyncore.dispatcher.close(old)
 
     def _close(self) -> None:
         self._server.task_dispatcher.shutdown(timeout=PATIENCE_SECONDS)
@@ -104,11 +127,17 @@ class Server:
                 trigger.pull_trigger()
 
 
-def _created(app: Flask, sockets: dict[int, Any], **where: Any) -> Any:
+def _inside(place: Path) -> dict[str, str]:
+    return {"unix_socket": str(place), "unix_socket_perms": "600", "url_scheme": "https"}
+
+
+def _created(app: Flask, sockets: dict[int, Any], dispatcher: Any = None, /, **where: Any) -> Any:
+    before = set(sockets)
     try:
         return waitress.create_server(
             app,
             map=sockets,
+            _dispatcher=dispatcher,
             threads=THREADS,
             max_request_body_size=LARGEST_BODY_BYTES,
             connection_limit=MOST_CONNECTIONS,
@@ -119,7 +148,8 @@ def _created(app: Flask, sockets: dict[int, Any], **where: Any) -> Any:
         )
     except BaseException:
         # What could not be bound, and the addresses of the same name that could, have sockets and threads by now.
-        for dispatcher in {one.task_dispatcher for one in sockets.values() if hasattr(one, "task_dispatcher")}:
-            dispatcher.shutdown(timeout=PATIENCE_SECONDS)
-        wasyncore.close_all(sockets)
+        left = {number: one for number, one in sockets.items() if number not in before}
+        for own in {one.task_dispatcher for one in left.values() if hasattr(one, "task_dispatcher")} - {dispatcher}:
+            own.shutdown(timeout=PATIENCE_SECONDS)
+        wasyncore.close_all(left)
         raise

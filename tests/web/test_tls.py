@@ -17,6 +17,7 @@ from monitor.commands.startlimits import DESCRIPTORS, more_descriptors
 from monitor.storage.window import Window
 from monitor.web.access import Access
 from monitor.web.application import LARGEST_BODY_BYTES, Guarding
+from monitor.web.inner import new_place, sweep
 from monitor.web.server import Server
 from monitor.web.tls import Renewed, TlsFiles
 from tests.scrape.test_tls import make
@@ -131,6 +132,45 @@ def test_the_daemons_own_children_go_past_tls_but_not_past_the_question_who_they
         assert Way("Bearer ours", inner=served.inner)("GET", "http://daemon/metrics", timeout=5).status_code == 200
         assert Way("Bearer other", inner=served.inner)("GET", "http://daemon/metrics", timeout=5).status_code == 401
     assert not Path(served.inner).parent.exists()
+
+
+@pytest.mark.parametrize("gone", ["the socket", "its folder"])
+def test_a_socket_that_was_cleaned_up_is_made_anew(folder: Path, gone: str, caplog: pytest.LogCaptureFixture) -> None:
+    with serve(Window(), tls=files(folder)) as served:
+        place, trust = Path(served.inner), str(folder / "own.crt")
+        with requests.Session() as kept:
+            assert kept.get(f"{served.url}/-/healthy", verify=trust, timeout=5).status_code == 200
+            place.unlink()
+            if gone == "its folder":
+                place.parent.rmdir()
+            until(lambda: "it is there again" in caplog.text, within=10)
+            # A connection from before, and one of now.
+            assert kept.get(f"{served.url}/-/healthy", verify=trust, timeout=5).status_code == 200
+        assert requests.get(f"{served.url}/-/healthy", verify=trust, timeout=5).status_code == 200
+        assert [path.stat().st_mode & 0o777 for path in (place, place.parent)] == [0o600, 0o700]
+    assert not place.parent.exists()
+
+
+def test_a_folder_that_somebody_else_has_put_there_is_not_used(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with serve(Window(), tls=files(folder)) as served:
+        place = Path(served.inner)
+        place.parent.chmod(0o755)
+        place.unlink()
+        until(lambda: "the socket behind TLS is gone" in caplog.text, within=10)
+        assert not place.exists()
+        place.parent.chmod(0o700)
+        until(place.is_socket, within=10)
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == ["the socket behind TLS is gone"]
+
+
+def test_what_a_killed_daemon_left_behind_is_taken_away_and_what_lives_is_not(folder: Path) -> None:
+    with serve(Window(), tls=files(folder)) as served:
+        left = new_place()
+        with socket.socket(socket.AF_UNIX) as killed:
+            killed.bind(str(left))
+        sweep()
+        assert not left.parent.exists()
+        assert Path(served.inner).is_socket()
 
 
 def test_a_renewed_certificate_counts_for_the_next_connection_and_half_a_renewal_for_none(
