@@ -67,10 +67,14 @@ class Inbox:
         return self._outbox is not None
 
     def has_room(self, message: Message, receiver: str) -> bool:
-        """Say whether the group is known, or there is room for another one."""
+        """Say whether what the group has more than before can be held; that it is over always can."""
+        if all(alert.ends_at is not None for alert in message.alerts):
+            return True
         with self._lock:
+            old = self._groups.get((receiver, group_key(message)))
+            more = len(message.alerts) - (len(old.alerts) if old is not None else 0)
             held = sum(len(group.alerts) for group in self._groups.values())
-            return (receiver, group_key(message)) in self._groups or held < MOST_ALERTS
+            return more <= 0 or held + more <= MOST_ALERTS
 
     def authorization(self) -> Authorization | None:
         return self._config.shown
@@ -84,6 +88,9 @@ class Inbox:
     def take(self, message: Message, receiver: str) -> bool:
         """Tell the receiver what is news to it; returns whether it is on the disk that it is to be told."""
         with self._lock:
+            if self._config.shown is None:
+                # Nor is it believed later, when those that post have to show who they are.
+                message = replace(message, external_url="")
             now = self._clock.now()
             old = self._groups.get((receiver, group_key(message)))
             return self._step(old, heard(old, message, receiver, now, lambda labels: self._mutes(labels, now)))

@@ -8,13 +8,14 @@ the end fell into a silence.
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from monitor.clock import Clock
 from monitor.config.alerting import ReceivedConfig
 from monitor.config.config import Config
 from monitor.dispatch.notification import NotifyError
-from monitor.dispatch.received import Received, is_received
+from monitor.dispatch.received import Received, is_named, is_received
 from monitor.dispatch.silence import Silence, Silences
 from monitor.inbox import Inbox
 from monitor.model.instant import MINUTE, Duration, Instant
@@ -24,6 +25,7 @@ from monitor.notify.slack.escape import literal
 from monitor.notify.slack.incident import Incident, Reply, owing
 from monitor.notify.slack.incidents import Incidents
 from monitor.notify.their_alertmanager import TheirAlertmanager
+from monitor.notify.transport import is_web_address
 from monitor.workers import Workers
 
 log = logging.getLogger(__name__)
@@ -32,6 +34,8 @@ LOOK_EVERY: Duration = MINUTE
 # An Alertmanager that was restarted knows nothing until its Prometheus has sent everything again.
 ABSENT_FOR: Duration = 5 * MINUTE
 _LONGEST_REASON = 200
+# What would make of the paths of an API something else.
+_MORE = frozenset("?#@")
 
 
 class Liaison:
@@ -73,7 +77,8 @@ class Liaison:
         """Hear of a click that changed something."""
         incident = verdict.incident
         about = [one for one in (incident, *verdict.members) if one is not None and is_received(one.group_key)]
-        theirs = self._theirs(self._external_url(about[0].group_key)) if about and incident is not None else None
+        key = about[0].group_key if about else ""
+        theirs = self._theirs(key, self._external_url(key)) if key and incident is not None else None
         if theirs is None or incident is None or verdict.outcome not in (Outcome.SILENCED, Outcome.UNSILENCED):
             return
         silence = self._silences.get(incident.silence_id) if verdict.outcome is Outcome.SILENCED else None
@@ -101,15 +106,14 @@ class Liaison:
     def _look(self, now: Instant) -> None:
         groups = self._inbox.groups()
         self._absent = {group.key: self._absent.get(group.key, {}) for group in groups}
+        silent = set[str]()
         for group in groups:
-            theirs = self._theirs(group.external_url)
+            theirs = self._theirs(group.group_key, group.external_url)
             if theirs is None:
                 continue
-            try:
-                there = theirs.firing(group.group_labels)
-            except NotifyError as err:
+            there = self._there(theirs, group, silent)
+            if there is None:
                 # Who does not answer says nothing about its alerts.
-                log.debug("an Alertmanager was not asked: %s", err)
                 self._absent[group.key] = {}
                 continue
             gone = self._gone(group, there, now)
@@ -118,6 +122,17 @@ class Liaison:
                 self._inbox.end(group, gone)
             elif group.entry.firing & there:
                 self._inbox.seen(group)
+
+    def _there(self, theirs: TheirAlertmanager, group: Received, silent: set[str]) -> frozenset[Labels] | None:
+        """Return what it has of the group, None when it does not answer; who is `silent` is not asked once more."""
+        if theirs.url in silent:
+            return None
+        try:
+            return theirs.firing(group.group_labels)
+        except NotifyError as err:
+            log.debug("an Alertmanager was not asked: %s", err)
+            silent.add(theirs.url)
+            return None
 
     def _gone(self, group: Received, there: frozenset[Labels], now: Instant) -> frozenset[Labels]:
         """Return what fires as far as we know, and has not been there for long enough."""
@@ -130,11 +145,17 @@ class Liaison:
         urls: Sequence[str] = [group.external_url for group in self._inbox.groups() if group.group_key == group_key]
         return urls[0] if urls else ""
 
-    def _theirs(self, external_url: str) -> TheirAlertmanager | None:
+    def _theirs(self, group_key: str, external_url: str) -> TheirAlertmanager | None:
+        """Return the Alertmanager that told of the group, None when nobody knows where it is."""
         config = self._config
-        # Where it says that it is reached is believed of those alone that have shown who they are.
-        url = config.alertmanager_url or (external_url if config.shown is not None else "")
-        return TheirAlertmanager(url, config.http_config.options(config.timeout)) if url else None
+        options = config.http_config.options(config.timeout)
+        if config.alertmanager_url and not is_named(group_key):
+            return TheirAlertmanager(config.alertmanager_url, options)
+        # Where it says that it is reached is believed of those alone that have shown who they are; and whoever says it
+        # may name any host: no credentials are shown there.
+        if config.shown is None or not is_web_address(external_url) or _MORE & set(external_url):
+            return None
+        return TheirAlertmanager(external_url, replace(options, authorization=None))
 
     def _guarded(self, job: Callable[[], None]) -> None:
         try:

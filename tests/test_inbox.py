@@ -167,10 +167,22 @@ def test_the_receiver_is_the_one_of_the_same_name_or_that_of_the_root_route(tmp_
         assert receiver("theirs", "oncall") is None
 
 
-def test_there_is_room_for_so_many_alerts_and_for_every_group_that_is_known(tmp_path: Path) -> None:
+def test_there_is_room_for_so_many_alerts_and_always_for_what_is_over(tmp_path: Path) -> None:
     with House(tmp_path).life() as life:
         assert life.inbox.is_open
-        life.hear(*(f"A{number}" for number in range(MOST_ALERTS)))
-        known, other = (Message(key, Labels(), ()) for key in ("{}:{}", "other"))
-        assert life.inbox.has_room(known, "oncall")
-        assert not life.inbox.has_room(other, "oncall")
+
+        def has_room(key: str, firing: int, over: int = 0) -> bool:
+            ends = [None] * firing + [NOW] * over
+            alerts = (Alert(Labels.of(alertname=f"A{number}"), Labels(), NOW, end) for number, end in enumerate(ends))
+            return life.inbox.has_room(Message(key, Labels(), tuple(alerts)), "oncall")
+
+        life.hear(*(f"A{number}" for number in range(MOST_ALERTS - 1)))
+        assert [has_room("other", firing) for firing in (1, 2)] == [True, False]
+        assert has_room("other", 0, over=100)
+        assert [has_room("{}:{}", firing, 1) for firing in (MOST_ALERTS - 1, MOST_ALERTS)] == [True, False]
+
+
+def test_where_it_is_reached_is_not_believed_of_one_that_shows_no_credentials(tmp_path: Path) -> None:
+    with House(tmp_path).life() as life:
+        life.hear("A")
+        assert [group.external_url for group in life.inbox.groups()] == [""]

@@ -35,7 +35,11 @@ from tests.waiting import until
 NOW: Instant = 1_796_018_705_000
 CONFIG = """\
 receivers: [{{name: oncall}}]
-alerting: {{webhook: {{alertmanager_url: "{url}"}}}}
+alerting: {{webhook: {{alertmanager_url: "{url}", http_config: {{authorization: {{credentials: ours}}}}}}}}
+"""
+SHOWN = """\
+receivers: [{{name: oncall}}]
+alerting: {{webhook: {{authorization: {{credentials: theirs}}}}}}
 """
 
 
@@ -46,6 +50,7 @@ class Theirs:
     alerts: list[dict[str, str]] = field(default_factory=list)
     answer: bytes = b""
     asked: list[dict[str, list[str]]] = field(default_factory=list)
+    shown: set[str | None] = field(default_factory=set)
     url: str = ""
 
 
@@ -54,6 +59,7 @@ def serving(theirs: Theirs) -> Iterator[Theirs]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             theirs.asked.append(parse_qs(urlsplit(self.path).query))
+            theirs.shown.add(self.headers["Authorization"])
             body = theirs.answer or json.dumps([{"labels": one} for one in theirs.alerts]).encode()
             self.send_response(200)
             self.end_headers()
@@ -85,19 +91,21 @@ class Forgetful:
 class House:
     folder: Path
     url: str
+    config: str = CONFIG
     clock: VirtualClock = field(default_factory=lambda: VirtualClock(NOW))
 
     def __post_init__(self) -> None:
-        (self.folder / "monitor.yaml").write_text(CONFIG.format(url=self.url))
+        (self.folder / "monitor.yaml").write_text(self.config.format(url=self.url))
         config, silences, self.workers = load(self.folder / "monitor.yaml"), Silences(), Workers()
         self.inbox = Inbox((), Forgetful(), silences, self.clock)
         self.inbox.begin(config, Outbox({}, lambda _: None), {"oncall": ()})
         self.liaison = Liaison(self.inbox, Incidents(), silences, self.workers, self.clock)
         self.liaison.begin(config, lambda _: None)
 
-    def hear(self, *names: str) -> None:
+    def hear(self, *names: str, key: str = "k", external_url: str = "", source: str = "") -> None:
         alerts = tuple(Alert(Labels.of(alertname=name, team="x"), Labels(), NOW - MINUTE) for name in names)
-        self.inbox.take(Message("k", Labels.of(team="x"), alerts), "oncall")
+        message = Message(key, Labels.of(team="x"), alerts, external_url=external_url, source=source)
+        self.inbox.take(message, "oncall")
 
     def look(self, minutes: int = 1) -> list[str]:
         """Let so many minutes pass, and return what fires."""
@@ -144,6 +152,38 @@ def test_what_is_still_there_is_not_forgotten_although_nobody_speaks_of_it(tmp_p
         house.clock.advance(12 * HOUR)
         house.inbox.tick(house.clock.now())
         assert house.look() == []
+
+
+def test_one_that_says_where_it_is_reached_is_asked_there_and_shown_nothing(tmp_path: Path) -> None:
+    with serving(Theirs()) as theirs:
+        house = House(tmp_path, "", SHOWN)
+        house.hear("A", external_url=f"{theirs.url}/")
+        house.look()
+        assert theirs.shown == {None}
+        for number, end in enumerate(("/?x=", "/#", "/?")):
+            house.hear("A", key=f"odd {number}", external_url=theirs.url + end)
+        house.hear("A", key="user", external_url=theirs.url.replace("//", "//me:secret@"))
+        house.hear("A", key="file", external_url="file:///etc/hostname")
+        house.look()
+        assert len(theirs.asked) == 2
+
+
+def test_one_of_another_source_is_not_asked_for_where_only_one_is_reached(tmp_path: Path) -> None:
+    with serving(Theirs()) as theirs:
+        house = House(tmp_path, theirs.url)
+        house.hear("A", source="eu")
+        house.hear("B")
+        assert house.look(12) == ["A"]
+        assert theirs.shown == {"Bearer ours"}
+
+
+def test_one_that_does_not_answer_is_asked_once_a_minute_and_not_for_every_group(tmp_path: Path) -> None:
+    with serving(Theirs(answer=b"no JSON")) as theirs:
+        house = House(tmp_path, theirs.url)
+        for number in range(100):
+            house.hear("A", key=str(number))
+        assert len(house.look()) == 100
+        assert len(theirs.asked) == 1
 
 
 @pytest.mark.parametrize("answer", [b"no JSON", b"{}", b"[1]", b'[{"labels": 1}]'])

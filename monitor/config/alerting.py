@@ -21,8 +21,9 @@ class ReceivedConfig(Section):
     """
     What Alertmanagers post to `/alertmanager`: what they must show, and which receiver is told when they name none.
 
-    What nobody has spoken of for `resolve_after` counts as over. `alertmanager_url` is where Alertmanager is asked in
-    turn, as `http_config` says; "" is where it says itself that it is reached. Durations are milliseconds.
+    What nobody has spoken of for `resolve_after` counts as over. `alertmanager_url` is where an Alertmanager that gives
+    no `source` is asked in turn, as `http_config` says; "" is where it says itself that it is reached, and one that
+    gives a source is always asked there. Durations are milliseconds.
     """
 
     receiver: Text = ""
@@ -36,6 +37,8 @@ class ReceivedConfig(Section):
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.authorization and self.basic_auth:
             yield "basic_auth", "at most one of basic_auth and authorization can be set"
+        if not self.alertmanager_url and self.http_config.options(SECOND).authorization is not None:
+            yield "http_config", "the credentials of http_config are for nobody: set alertmanager_url"
 
     @property
     def shown(self) -> http.Authorization | None:

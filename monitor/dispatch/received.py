@@ -91,7 +91,12 @@ class Received:
 
 def is_received(group_key: str) -> bool:
     """Say whether the group is an Alertmanager's and not ours."""
-    return group_key.startswith((f"{_PREFIX}:", f"{_PREFIX}/"))
+    return group_key.startswith(f"{_PREFIX}:") or is_named(group_key)
+
+
+def is_named(group_key: str) -> bool:
+    """Say whether whoever posted the group said which Alertmanager it is (`source`)."""
+    return group_key.startswith(f"{_PREFIX}/")
 
 
 def heard(

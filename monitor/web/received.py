@@ -126,7 +126,7 @@ class ReceivedApi:
         if name is None:
             raise _RefusedError(Refusal.RECEIVER, 404, f"receiver {shown(wanted)} is not defined")
         if not inbox.has_room(told, name):
-            raise _RefusedError(Refusal.TOO_MANY, 503, f"there are {MOST_ALERTS} alerts and more that fire: try again")
+            raise _RefusedError(Refusal.TOO_MANY, 503, f"more than {MOST_ALERTS} alerts would fire: try again")
         if not inbox.take(told, name):
             raise _RefusedError(Refusal.NOT_WRITTEN, 503, "the state file cannot be written: try again")
 

@@ -17,14 +17,20 @@ VERSION = "4"
 _NAME = "webhook"
 _STATES = ("firing", "resolved")
 _LONGEST_KEY = 8_192
+# What Alertmanager has there: 64 bits.
+_MOST_TRUNCATED = 2**64 - 1
 
 
 def message(data: bytes, now: Instant, source: str = "") -> Message:
-    """Return what was posted; an end that lies ahead of our clock is now. Raises BodyError, which says why not."""
+    """
+    Return what was posted; an end that lies ahead of our clock is now. Raises BodyError, which says why not.
+
+    Of alerts with the same labels, which no group of Alertmanager has, the last one counts.
+    """
     fields = table(parsed(data, _NAME), _NAME)
     version = fields.get("version")
     if version != VERSION:
-        raise unreadable(_NAME, f"its version is {str(version)[:20]!r} and not {VERSION!r}")
+        raise unreadable(_NAME, f"its version is {repr(version)[:20]} and not {VERSION!r}")
     key = text_of(fields, "groupKey", _NAME)
     if not key or len(key) > _LONGEST_KEY:
         raise unreadable(_NAME, f"groupKey is not a text of 1 to {_LONGEST_KEY} characters")
@@ -32,12 +38,13 @@ def message(data: bytes, now: Instant, source: str = "") -> Message:
     if not isinstance(items, list) or not items:
         raise unreadable(_NAME, "alerts is not a list of alerts")
     truncated = fields.get("truncatedAlerts", 0)
-    if not isinstance(truncated, int) or truncated < 0:
+    if type(truncated) is not int or not 0 <= truncated <= _MOST_TRUNCATED:
         raise unreadable(_NAME, "truncatedAlerts is not a number")
+    read = [_alert(table(item, _NAME), now) for item in items]
     return Message(
         group_key=key,
         group_labels=Labels.of(pairs_of(fields, "groupLabels", _NAME)),
-        alerts=tuple(_alert(table(item, _NAME), now) for item in items),
+        alerts=tuple({alert.labels: alert for alert in read}.values()),
         receiver=text_of(fields, "receiver", _NAME),
         truncated=truncated,
         external_url=text_of(fields, "externalURL", _NAME),

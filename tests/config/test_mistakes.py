@@ -55,6 +55,11 @@ JOB = "scrape_configs: [{job_name: vllm, static_configs: [{targets: ['a:1']}]}]\
         pytest.param("- a\n", "1:1: must be a table (key: value)", id="list"),
         pytest.param("global: [5s]\n", "1:9: global: must be a table (key: value)", id="section"),
         pytest.param(
+            "alerting: {webhook: {http_config: {authorization: {credentials: geheim}}}}\n",
+            "1:35: alerting: the credentials of http_config are for nobody: set alertmanager_url",
+            id="credentials for nobody",
+        ),
+        pytest.param(
             "storage: {history: {retention: 0s}}\nremote_write: [{url: 'http://a/w'}]\n",
             "2:1: remote_write: has nothing to send: storage.history.retention is 0, and the history is its queue",
             id="remote-write-of-nothing",

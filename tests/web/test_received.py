@@ -73,6 +73,13 @@ class Daemon:
         return app.test_client().post(path, data=data, content_type=kind, headers=headers)
 
 
+def test_of_alerts_with_the_same_labels_the_last_one_counts() -> None:
+    alert = json.loads(json.dumps(FIRING))["alerts"][0]
+    over = {**alert, "status": "resolved", "endsAt": "2026-11-30T06:01:00Z"}
+    told = message(json.dumps({**FIRING, "alerts": [alert, alert, over]}).encode(), NOW)
+    assert [one.ends_at for one in told.alerts] == [1_796_018_460_000]
+
+
 def test_a_message_is_read_to_the_letter() -> None:
     told = message(json.dumps(FIRING).encode(), NOW, "eu")
     (alert,) = told.alerts
@@ -130,7 +137,7 @@ def with_alert(**fields: Any) -> Any:
         pytest.param(b"[" * 100_000, "not JSON", id="deep"),
         pytest.param(b"\xff", "not JSON", id="not text"),
         pytest.param(changed(version="3"), "'3'", id="another version"),
-        pytest.param(changed(version=4), "'4' and not", id="a version that is no text"),
+        pytest.param(changed(version=4), "is 4 and not", id="a version that is no text"),
         pytest.param(changed(groupKey=""), "groupKey", id="no key"),
         pytest.param(changed(groupKey="x" * 9_000), "groupKey", id="a long key"),
         pytest.param(changed(alerts=[]), "alerts", id="no alerts"),
@@ -138,6 +145,8 @@ def with_alert(**fields: Any) -> Any:
         pytest.param(changed(alerts=[1]), "not an object", id="a number for an alert"),
         pytest.param(changed(truncatedAlerts="2"), "truncatedAlerts", id="no number"),
         pytest.param(changed(truncatedAlerts=-1), "truncatedAlerts", id="a negative number"),
+        pytest.param(changed(truncatedAlerts=10**4000), "truncatedAlerts", id="a number beyond 64 bits"),
+        pytest.param(changed(truncatedAlerts=True), "truncatedAlerts", id="a truth"),
         pytest.param(changed(groupLabels={"a": 1}), "groupLabels", id="a label that is a number"),
         pytest.param(with_alert(labels={}), "labels", id="no labels"),
         pytest.param(with_alert(status="other"), "status", id="another status"),
