@@ -60,7 +60,7 @@ def sheet(dashboard: Mapping[str, Any], asking: Asking, variables: Variables, lo
         page.boxes.append(_box(place, title, answers, error))
         if error:
             page.failed.append(f"{title}: {error}")
-        elif answers and not any(answer["result"] for answer in answers):
+        elif answers and not any(_shows(series) for answer in answers for series in answer["result"]):
             page.empty.append(title)
     return page
 
@@ -68,3 +68,8 @@ def sheet(dashboard: Mapping[str, Any], asking: Asking, variables: Variables, lo
 def _box(place: Place, title: str, answers: list[Answer], error: str) -> dict[str, Any]:
     where = {"x": place.x, "y": place.y, "width": place.width, "height": place.height}
     return {**where, "panel": {**place.panel, "title": title}, "answers": answers, "error": error}
+
+
+def _shows(series: Mapping[str, Any]) -> bool:
+    """Return whether a series has anything to show: a large number says by NaN that there is none."""
+    return any(value != "NaN" for _, value in series["values"])

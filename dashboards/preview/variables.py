@@ -9,6 +9,8 @@ from dashboards.preview.source import Period, Source
 from monitor.model.instant import SECOND, Duration, format_duration
 
 _REFERENCE = re.compile(r"\$(?:\{(?P<braced>\w+)(?::(?P<format>\w+))?\}|(?P<plain>\w+))|\[\[(?P<old>\w+)\]\]")
+# reference: Grafana, packages/grafana-prometheus: prometheusSpecialRegexEscape; its newer form, which knows quotes.
+_SPECIAL = re.compile(r"[$^*{}\[\]'+?.()|]")
 _LABEL_VALUES = re.compile(r"label_values\((?:(?P<selector>.+),\s*)?(?P<label>\w+)\)")
 
 
@@ -32,8 +34,14 @@ class Chosen:
         """Return what Grafana puts into a matcher."""
         if self.every:
             return self.every
-        escaped = [re.escape(value).replace("\\", "\\\\") for value in self.values]
+        escaped = [_escaped(value) for value in self.values]
         return escaped[0] if len(escaped) == 1 else f"({'|'.join(escaped)})"
+
+
+def _escaped(value: str) -> str:
+    """Return a text that as a regular expression, inside of quotes, matches what `value` is."""
+    plain = value.replace("\\", "\\" * 4).replace('"', '\\"')
+    return _SPECIAL.sub(r"\\\\\g<0>", plain)
 
 
 @dataclass(frozen=True, slots=True)

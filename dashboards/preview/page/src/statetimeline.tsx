@@ -19,12 +19,14 @@ interface Stretch {
 
 export function StateTimeline({ panel, frames, range, theme, width, height }: Drawing): ReactElement {
   const [from, to] = [range.from.valueOf(), range.to.valueOf()];
-  const lanes = frames.flatMap((frame) => {
+  const all = frames.flatMap((frame) => {
     const time = frame.fields.find((field) => field.type === FieldType.time);
     return frame.fields
       .filter((field) => field !== time)
       .map((field) => ({ name: getFieldDisplayName(field, frame, frames), stretches: stretches(field, time, to) }));
   });
+  // The others are on pages behind it, which a picture cannot turn.
+  const lanes = all.slice(0, panel.options.perPage || all.length);
   const share = panel.options.rowHeight ?? 0.9;
   const paint = (context: CanvasRenderingContext2D) => {
     context.font = LABEL;
