@@ -18,6 +18,8 @@ _LONGEST = 300
 _TOO_MANY, _UNAVAILABLE = 429, 503
 _FORBIDDEN = (401, 403)
 _LATER = (408, 425, _TOO_MANY, 500, 502, _UNAVAILABLE, 504)
+# With any other status it is not the question that is wrong. VictoriaMetrics has no word of its own for what is.
+_OF_THE_QUESTION = (200, 400, 422)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,12 @@ def _refused(status: int, answer: dict[str, Any], name: str) -> RemoteError:
     if status in _FORBIDDEN:
         return RemoteError(f"{name}: {text}", reason=Reason.CREDENTIALS, kind=kind)
     # The words are the server's: a query that takes too long there, or one that it has no time for.
-    if kind in ("unavailable", "internal", "server_error", "too_many_requests") or status in (_TOO_MANY, 500, 502):
-        return RemoteError(f"{name}: {text}", reason=Reason.STATUS, kind=kind, retryable=True)
     if kind in ("timeout", "canceled"):
         return RemoteError(f"{name}: {text}", reason=Reason.TIMEOUT, kind=kind)
-    return RemoteError(f"{name}: {text}", reason=Reason.REFUSED, kind=kind)
+    if kind in ("unavailable", "internal", "server_error", "too_many_requests") or status in _LATER:
+        return RemoteError(f"{name}: {text}", reason=Reason.STATUS, kind=kind, retryable=True)
+    reason = Reason.REFUSED if status in _OF_THE_QUESTION else Reason.NOT_PROMETHEUS
+    return RemoteError(f"{name}: {text}", reason=reason, kind=kind)
 
 
 def _texts(given: Any) -> tuple[str, ...]:

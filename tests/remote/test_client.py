@@ -82,6 +82,12 @@ def test_values_of_every_kind_are_understood() -> None:
         (refused(503, "unavailable", "not ready"), Reason.STATUS, 3, "not ready"),
         (refused(500, "internal", "expanding series"), Reason.STATUS, 3, "expanding"),
         (refused(429, "too_many_requests", "slow down"), Reason.STATUS, 3, "slow down"),
+        # VictoriaMetrics' word is the status.
+        (refused(503, "503", "cannot reach vmstorage"), Reason.STATUS, 3, "vmstorage"),
+        (refused(422, "422", "unknown function"), Reason.REFUSED, 1, "unknown function"),
+        (refused(504, "", "no reason"), Reason.STATUS, 3, "no reason"),
+        (refused(404, "not_found", "no such tenant"), Reason.NOT_PROMETHEUS, 1, "no such tenant"),
+        (refused(499, "canceled", "gone"), Reason.TIMEOUT, 1, "gone"),
         (Answer(502, "<html>Bad Gateway</html>"), Reason.STATUS, 3, "answers 502"),
         (Answer(401, "no org id"), Reason.CREDENTIALS, 1, "wants other credentials"),
         (Answer(302, "", {"Location": "http://127.0.0.1:1/"}), Reason.NOT_PROMETHEUS, 1, "answers 302"),
