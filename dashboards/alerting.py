@@ -2,7 +2,7 @@
 
 from dashboards.chosen import alerts, count, everywhere, servers
 from dashboards.overview import alert_lanes
-from dashboards.page import KEPT, Page, uid
+from dashboards.page import Page, its_engine
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows
 from dashboards.thresholds import threshold
 
@@ -12,7 +12,6 @@ LINKED: Words = {0: ("cut", "red"), 1: ("connected", "green")}
 WRITTEN: Words = {0: ("not written", "red"), 1: ("written", "green")}
 ACCEPTED: Words = {0: ("refused", "red"), 1: ("accepted", "green")}
 BROKEN: Steps = {"red": 1}
-ONE_ALERT = f"/d/{uid('engine')}?var-instance=${{__value.raw}}&{KEPT}"
 
 
 def alerting() -> Page:
@@ -76,7 +75,7 @@ def _table() -> Panel:
     query = f"count by ({', '.join(by)}) ({alerts('firing')})"
     column = Column("Alert", query, label="alertname")
     # As luck would have it, in the order of the alphabet what is most severe comes first.
-    return rows(about, by, column, link=("instance", ONE_ALERT), lowest_first="Severity")
+    return rows(about, by, column, link=("instance", its_engine("instance")), lowest_first="Severity")
 
 
 def _over_time() -> Panel:

@@ -3,11 +3,10 @@
 from dashboards.chosen import ENGINE, engines, models, ranks, servers
 from dashboards.engine import UP
 from dashboards.overview import KV_FULL, WAITING
-from dashboards.page import KEPT, Page, uid
+from dashboards.page import Page, its_engine
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, now, number, rows, states
 from dashboards.thresholds import threshold
 
-ONE_SERVER = f"/d/{uid('engine')}?var-instance=${{__value.raw}}&{KEPT}"
 SKEWED: Steps = {"orange": threshold("VLLMEngineRankSkewed", "times")}
 RESTARTS: Steps = {"orange": 1, "red": threshold("VLLMRestartLoop", "restarts")}
 HEALTH: Words = {0: ("fails", "red"), 1: ("ok", "green")}
@@ -84,7 +83,7 @@ def _servers() -> Panel:
         Column("Fit at once", f"min {by} ({ranks('vllm_engine:max_concurrency')})", "short"),
         Column("Max length", f"max {by} ({servers('vllm_engine:max_model_len')})", "short"),
         Column("Started", f"max {by} ({servers('process_start_time_seconds')}) * 1000", "dateTimeFromNow", width=115),
-        link=("instance", ONE_SERVER),
+        link=("instance", its_engine("instance")),
         lowest_first="Page",
     )
 

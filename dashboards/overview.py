@@ -1,7 +1,7 @@
 """The dashboard "vLLM overview": is it serving, and if not, where does it jam."""
 
 from dashboards.chosen import ENGINE, alerts, count, engines, models, servers
-from dashboards.page import KEPT, Page, uid
+from dashboards.page import Page, its_engine
 from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows, states
 from dashboards.thresholds import burn_rates, threshold
 
@@ -160,8 +160,5 @@ def _models() -> Panel:
         Column("TTFT p95", f"max {by} ({engines('vllm_engine:ttft_seconds:p95_5m')})", "s"),
         Column("ITL p95", f"max {by} ({engines('vllm_engine:inter_token_seconds:p95_5m')})", "s"),
         Column("Burn 1 h", f"max {by} ({burn('1h')})", "suffix:x", steps=BURN),
-        link=(
-            "model_name",
-            f"/d/{uid('engine')}?var-model_name=${{__value.raw}}&{KEPT.replace('${model_name:queryparam}&', '')}",
-        ),
+        link=("model_name", its_engine("model_name")),
     )

@@ -12,8 +12,6 @@ from dashboards.panels import DATASOURCE, Panel
 
 FULL_WIDTH = 24
 MOST_NUMBERS = 6
-# Links between our pages keep what was chosen; a new server is chosen by the link itself.
-KEPT = "${datasource:queryparam}&${job:queryparam}&${model_name:queryparam}&${__url_time_range}"
 
 
 @dataclass(frozen=True)
@@ -65,6 +63,12 @@ def _abreast(panels: Sequence[Panel]) -> int:
 def uid(name: str) -> str:
     """Return the address of the dashboard `name`, which Slack links to as well."""
     return f"vllm-monitor-{name}"
+
+
+def its_engine(label: str) -> str:
+    """Return where a table leads from a value of `label`: to the engine's page, which keeps what else was chosen."""
+    kept = [f"${{{name}:queryparam}}" for name in ("datasource", "job", "model_name") if name != label]
+    return "&".join([f"/d/{uid('engine')}?var-{label}=${{__value.raw}}", *kept, "${__url_time_range}"])
 
 
 def _variables() -> list[Builder[models.VariableModel]]:

@@ -19,11 +19,6 @@ def burn_rates() -> dict[str, float]:
     return {pair["long"]: float(pair["burn"]) for pair in _values()["slo_windows"]}
 
 
-def objectives() -> dict[str, float]:
-    """Return the share that each objective promises, by its name."""
-    return {slo["name"]: float(slo["objective_ratio"]) for slo in _values()["slos"]}
-
-
 def runbooks() -> str:
     """Return the address of the page that has a heading for each alert."""
     return str(_values()["runbooks_url"])
