@@ -181,16 +181,18 @@ class Duty:
 
     def _take_out(self, sign: Sign, generation: int) -> None:
         """See to it that it does not matter what the other one, which may only hang, holds of the state file."""
-        locked = is_locked(self._folder)
-        if sign is not Sign.SILENT and not locked:
-            return
-        try:
-            take_out(self._folder, generation)
-        except StateError as err:
-            if locked:
-                raise
-            # It is damaged, or the disk is full: that somebody is on duty matters more.
-            log.error("going on with the state file that the other one has: %s", err)
+        # Nothing is touched that belongs to one that knows of no lease.
+        with contextlib.closing(FolderLock(self._folder, shared=True)):
+            locked = is_locked(self._folder)
+            if sign is not Sign.SILENT and not locked:
+                return
+            try:
+                take_out(self._folder, generation)
+            except StateError as err:
+                if locked:
+                    raise
+                # It is damaged, or the disk is full: that somebody is on duty matters more.
+                log.error("going on with the state file that the other one has: %s", err)
 
     def _stand_by_no_more(self) -> None:
         standby, self._app = self._app, None

@@ -166,6 +166,18 @@ def test_a_state_file_that_cannot_be_copied_does_not_leave_nobody_on_duty(config
         assert [path.name for path in folder.glob("*copy*")] == []
 
 
+def test_the_file_of_one_that_knows_of_no_lease_stays_where_it_is(config: Config) -> None:
+    folder = config.storage.path
+    folder.mkdir()
+    with closing(FolderLock(folder)), closing(sqlite3.connect(folder / "monitor.db")) as file:
+        file.execute("CREATE TABLE something (a)")
+        file.execute("BEGIN IMMEDIATE")
+        before = (folder / "monitor.db").stat().st_ino
+        with pytest.raises(StartError, match="in use"):
+            Duty(lambda: config, SystemClock()).start()
+        assert (folder / "monitor.db").stat().st_ino == before
+
+
 def test_whoever_ends_has_the_lease_until_all_is_told(config: Config) -> None:
     with on_duty(config) as (duty, _):
         path = next(config.storage.path.glob("active-*"))
