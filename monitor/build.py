@@ -12,7 +12,7 @@ from monitor.config.config import Config
 from monitor.discoveries import Discoveries
 from monitor.dispatch.dispatcher import Dispatcher, Integration
 from monitor.dispatch.notification import Notifier
-from monitor.embedded import EmbeddedQuery, WindowAppender, keep, read_further_back, wanted_names
+from monitor.embedded import EmbeddedQuery, WindowAppender, keep, read_further_back, spelled_names, wanted_names
 from monitor.expressions import check_expr, check_template, expressions_of
 from monitor.facts import EngineFacts
 from monitor.graphs import GraphPainter, range_of
@@ -137,7 +137,7 @@ class Builder:
         step = config.global_.evaluation_interval
         query = EmbeddedQuery(Engine(self.window, limits=RULE_LIMITS, default_subquery_step=step))
         appender = WindowAppender(self.window) if old is None else old.appender
-        context = Context(query, appender, config.global_.external_labels, config.web.external_url)
+        context = Context(query, appender, config.global_.external_labels, config.web.external_url, reads=spelled_names)
         upstream, groups = self._upstream(config, specs, query), specs
         if upstream is not None:
             context, groups = replace(context, query=upstream.query, ahead=upstream.query.ahead), upstream.split.groups
@@ -237,4 +237,4 @@ def rule_groups(config: Config) -> tuple[RuleGroup, ...]:
     """
     if config.rule_files is not None:
         return read_rules(config.rule_files, check_expr, check_template)
-    return shipped_groups(config.rule_values_file, check_expr, check_template)
+    return shipped_groups(config.rule_values_file, check_expr, check_template, config.rule_settings)

@@ -120,6 +120,12 @@ def wanted_names(expressions: Iterable[str]) -> frozenset[str] | None:
     return frozenset(names)
 
 
+def spelled_names(expr: str) -> frozenset[str]:
+    """Return the metric names that an expression reads, as far as it spells them out."""
+    names = (_name_of(selector) for selector in parse(expr).selectors)
+    return frozenset(name for name in names if name is not None)
+
+
 def reaches(expressions: Iterable[str]) -> dict[str, Duration]:
     """
     Return how far before its evaluation any of `expressions` reads each metric name, in milliseconds.

@@ -1,7 +1,7 @@
 """
 Which rules read what other rules record: in which order they can be evaluated a whole day at a time.
 
-In life all rules are evaluated at one instant after the other, in the order of their files. Along a day each rule must
+In life all rules are evaluated at one instant after the other, in the order of the manager. Along a day each rule must
 come after all those that it reads. It does not matter that one stands further up than what it reads: then it sees what
 that one recorded until the instant before.
 """
@@ -52,7 +52,7 @@ class Member:
 
 def members(manager: Manager) -> list[Member]:
     """Return all rules by their turn: group by group, those of shorter intervals first."""
-    groups = sorted(manager.groups, key=lambda group: group.interval)
+    groups = sorted(manager.in_turn, key=lambda group: group.interval)
     rules = [(group, owner, run) for group in groups for owner, run in zip(group.owners, group.rules, strict=True)]
     return [Member(number, *rule, parse(rule[2].spec.expr)) for number, rule in enumerate(rules)]
 

@@ -18,7 +18,7 @@ from monitor.clock import VirtualClock, monotonic_seconds
 from monitor.config.config import Config
 from monitor.dispatch.dispatcher import Integration
 from monitor.dispatching import Dispatching
-from monitor.embedded import EmbeddedQuery, WindowAppender, keep, wanted_names
+from monitor.embedded import EmbeddedQuery, WindowAppender, keep, spelled_names, wanted_names
 from monitor.expressions import expressions_of
 from monitor.metrics import Metrics
 from monitor.model.instant import DAY, HOUR, MINUTE, Duration, Instant
@@ -104,9 +104,8 @@ def _stage(config: Config, specs: tuple[RuleGroup, ...], period: Period) -> Stag
     window, clock = Window(), VirtualClock(period.start)
     keep(window, _expressions(specs), 0)
     engine = Engine(window, limits=RULE_LIMITS, default_subquery_step=period.interval)
-    context = Context(
-        EmbeddedQuery(engine), WindowAppender(window), config.global_.external_labels, config.web.external_url
-    )
+    query, appender = EmbeddedQuery(engine), WindowAppender(window)
+    context = Context(query, appender, config.global_.external_labels, config.web.external_url, reads=spelled_names)
     manager = Manager(specs, context, period.interval, monotonic_seconds)
     integrations, _ = receivers_of(config, None, Workspace(clock.now))
     # What is edited as its numbers move is no further message.

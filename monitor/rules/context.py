@@ -1,6 +1,6 @@
 """What the rules need from the rest of the program."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,6 +8,8 @@ from monitor.model.instant import Instant
 from monitor.model.labels import EMPTY, Labels
 
 Vector = Sequence[tuple[Labels, float]]
+# Returns the metric names that an expression spells out.
+Reads = Callable[[str], Collection[str]]
 
 
 class Query(Protocol):
@@ -32,6 +34,11 @@ def not_ahead(questions: Sequence[tuple[str, Instant]]) -> None:
     """Every question is answered when it is asked."""
 
 
+def reads_nothing(_expr: str) -> Collection[str]:
+    """What an expression reads is nobody's concern: groups are evaluated in the order of their files."""
+    return ()
+
+
 class Appender(Protocol):
     """Takes what rules produce."""
 
@@ -53,3 +60,4 @@ class Context:
     external_labels: Labels = EMPTY
     external_url: str = ""
     ahead: Ahead = not_ahead
+    reads: Reads = reads_nothing

@@ -8,11 +8,12 @@ from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
 from monitor.model.labels import ALERT_NAME, Labels
 from monitor.rules.alerting import ActiveAlert, AlertState, absent
-from monitor.rules.alerting_rule import AlertingRuleRun, outgoing
+from monitor.rules.alerting_rule import BLIND, AlertingRuleRun, outgoing
 from monitor.rules.context import Context
 from monitor.rules.group import Group, Stopwatch
 from monitor.rules.reload import Pair, successors
 from monitor.rules.spec import RuleGroup
+from monitor.rules.turn import by_turn
 
 AlertKey = tuple[str, str, Labels]
 
@@ -32,7 +33,7 @@ class Kept:
 
 class Manager:
     """
-    Holds the groups in the order of their files.
+    Holds the groups in the order of their files; at one instant they are evaluated in the order of `in_turn`.
 
     Built whole from checked specifications, so that building it cannot stop the one at work.
     """
@@ -48,6 +49,7 @@ class Manager:
         self.context = context
         seen: Counter[Hashable] = Counter()
         self.groups = [Group.of(spec, interval, query_offset, seen) for spec in specs]
+        self.in_turn = [self.groups[place] for place in by_turn([group.spec for group in self.groups], context.reads)]
         self.left_behind: dict[AlertKey, Kept] = {}
         self._homes = list(_homes(self.groups))
         self._stopwatch = stopwatch
@@ -66,7 +68,7 @@ class Manager:
 
     def evaluate(self, slot: Instant, interval: Duration | None = None) -> list[Alert]:
         """Evaluate the groups of `interval` (None: all) at `slot`; return the alerts that dispatch must hear of."""
-        due = [group for group in self.groups if interval in (None, group.interval)]
+        due = [group for group in self.in_turn if interval in (None, group.interval)]
         self.context.ahead([(rule.spec.expr, slot - group.query_offset) for group in due for rule in group.rules])
         alerts: list[Alert] = []
         for group in due:
@@ -106,6 +108,11 @@ class Manager:
             home.rule.restore(found[id(home.rule)], down_at, now)
             home.rule.trust_absence_from = trust_absence_from
         return [alert for home in self._homes for alert in home.rule.alerts(self.context)]
+
+    def distrust_absence(self, at: Instant) -> None:
+        """From `at` on others answer, whose windows may be empty: for a while an alert that is not found stays."""
+        for home in self._homes:
+            home.rule.trust_absence_from = max(home.rule.trust_absence_from, at + BLIND)
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much: everything moves along."""

@@ -3,19 +3,19 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from monitor.backtest.recording import RecordingFeed
-from monitor.embedded import wanted_names
+from monitor.embedded import spelled_names, wanted_names
 from monitor.expressions import check_expr, check_template, expressions_of
 from monitor.model.instant import SECOND, Duration, Instant, slot_at_or_before
 from monitor.model.labels import Labels
 from monitor.rules.rulefmt import read_rules
-from monitor.rules.spec import RecordingRule, Rule, RuleGroup
+from monitor.rules.spec import RuleGroup
+from monitor.rules.turn import by_turn
 from monitor.shipped import rules_folder
 from monitor.simulator.script import Scenario
 from monitor.simulator.simulator import Simulator
@@ -50,7 +50,9 @@ class History:
         return range(self.start, self.end + 1, STEP)
 
     def groups(self) -> tuple[RuleGroup, ...]:
-        return read_rules(self.rules, check_expr, check_template)
+        """Return the groups by their turn: a promtool, too, evaluates one after the other, in the order it is told."""
+        groups = read_rules(self.rules, check_expr, check_template)
+        return tuple(groups[place] for place in by_turn(groups, spelled_names))
 
     def samples(self) -> Iterator[tuple[Labels, list[tuple[Instant, float]]]]:
         """Yield every series with its samples, staleness markers among them."""
@@ -64,21 +66,8 @@ class History:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """
-    Write the shipped rules into `folder`, each alert with an annotation that has its value as it is.
-
-    What a file reads of another one comes behind it: at one instant groups are evaluated one after the other, and in
-    another order a group would see what was recorded an evaluation before.
-    """
-    paths = [_exact(path, folder / path.name) for path in sorted(rules_folder().glob("*.rules.yaml"))]
-    recorded = {rule.name: path for path in paths for rule in _rules(path) if isinstance(rule, RecordingRule)}
-    reads = {path: wanted_names(rule.expr for rule in _rules(path)) or () for path in paths}
-    needs = {path: {recorded[name] for name in names if name in recorded} - {path} for path, names in reads.items()}
-    return list(TopologicalSorter(needs).static_order())
-
-
-def _rules(path: Path) -> list[Rule]:
-    return [rule for group in read_rules([path], check_expr, check_template) for rule in group.rules]
+    """Write the shipped rules into `folder`, each alert with an annotation that has its value as it is."""
+    return [_exact(path, folder / path.name) for path in sorted(rules_folder().glob("*.rules.yaml"))]
 
 
 def _exact(source: Path, to: Path) -> Path:
