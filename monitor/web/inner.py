@@ -7,6 +7,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from monitor.model.instant import MINUTE, Instant
+
 _PREFIX, _NAME = "vllm-monitor-", "web.sock"
 
 
@@ -23,11 +25,14 @@ def make_folder(folder: Path) -> None:
         raise PermissionError(f"{folder} is not ours")
 
 
-def sweep() -> None:
-    """Take away what was left behind by those of this user that were killed."""
+def sweep(now: Instant) -> None:
+    """Take away what was left behind by those of this user that were killed, more than a minute ago."""
     for place in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_NAME}"):
         try:
-            if place.lstat().st_uid == os.geteuid() and _is_left(place):
+            found = place.lstat()
+            # One that is being made does not answer for a moment.
+            old = found.st_mtime_ns // 1_000_000 < now - MINUTE
+            if old and found.st_uid == os.geteuid() and _is_left(place):
                 shutil.rmtree(place.parent, ignore_errors=True)
         except OSError:
             # It has gone by itself, or is none of ours.

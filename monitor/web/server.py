@@ -12,6 +12,7 @@ import waitress
 from flask import Flask
 from waitress import wasyncore
 
+from monitor.clock import SystemClock
 from monitor.web import access, gate, inner
 from monitor.web.application import LARGEST_BODY_BYTES
 
@@ -52,7 +53,7 @@ class Server:
             several = getattr(self._server, "effective_listen", None)
             self.port: int = several[0][1] if several else self._server.effective_port
         else:
-            inner.sweep()
+            inner.sweep(SystemClock().now())
             self.inner = inner.new_place()
             self._server, self._front = self._behind(app, tls, (host, port), self.inner, failed)
             self.port = self._front.port

@@ -116,6 +116,8 @@ class TlsFront:
         self.port: int = self._sockets[0].getsockname()[1]
         self._loop = asyncio.new_event_loop()
         self._connections: set[asyncio.Task[None]] = set()
+        # Those whose task has not begun: when it is cancelled, it never does.
+        self._accepted: set[socket.socket] = set()
         self._thread = threading.Thread(target=self._run, name="tls", daemon=True)
 
     def start(self) -> None:
@@ -144,6 +146,8 @@ class TlsFront:
         for task in tasks:
             task.cancel()
         self._loop.run_until_complete(self._ended(tasks))
+        for one in self._accepted:
+            one.close()
         self._loop.close()
 
     @staticmethod
@@ -165,15 +169,18 @@ class TlsFront:
             if len(self._connections) >= self._most:
                 connection.close()
                 continue
+            self._accepted.add(connection)
             task = self._loop.create_task(self._serve(connection))
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
 
     async def _serve(self, connection: socket.socket) -> None:
+        self._accepted.discard(connection)
         reader = asyncio.StreamReader(limit=_CHUNK_BYTES, loop=self._loop)
+        protocol = _Protocol(reader, loop=self._loop)
         try:
-            transport, protocol = await self._loop.connect_accepted_socket(
-                lambda: asyncio.StreamReaderProtocol(reader, loop=self._loop),
+            transport, _ = await self._loop.connect_accepted_socket(
+                lambda: protocol,
                 connection,
                 ssl=self._renewed.context(),
                 ssl_handshake_timeout=HANDSHAKE_SECONDS,
@@ -182,6 +189,9 @@ class TlsFront:
             connection.close()
             self._failed()
             return
+        except asyncio.CancelledError:
+            protocol.abort()
+            raise
         writer = asyncio.StreamWriter(transport, protocol, reader, self._loop)
         try:
             with contextlib.suppress(OSError, TimeoutError):
@@ -200,8 +210,25 @@ class TlsFront:
                     await writer.wait_closed()
         finally:
             asked.cancel()
-            await asyncio.gather(asked, return_exceptions=True)
+            # Before the wait, which the end of all may cut short.
             inner_writer.transport.abort()
+            await asyncio.gather(asked, return_exceptions=True)
+
+
+class _Protocol(asyncio.StreamReaderProtocol):
+    """Knows its transport from the end of the handshake on, before whoever waits for that goes on."""
+
+    _made: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            self._made = transport
+        super().connection_made(transport)
+
+    def abort(self) -> None:
+        """Close at once: what has spoken TLS would wait for the peer's good-bye."""
+        if self._made is not None:
+            self._made.abort()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
