@@ -96,6 +96,10 @@ def run(
         str | None,
         typer.Option(help="Ask this Prometheus for what fires (mode: prometheus); no target is needed then."),
     ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A value of the shipped rules: alerts.VLLMTargetDown.for=2m; may be repeated."),
+    ] = None,
     log_level: Annotated[LogLevel, typer.Option(help="From which level on the log has a line.")] = LogLevel.INFO,
 ) -> None:
     """Watch vLLM servers and tell Slack."""
@@ -113,7 +117,7 @@ def run(
     os.umask(0o077)
     more_descriptors()
     given = (slack_channel, storage, listen, web_config_file, ha_lease, prometheus)
-    flags = Flags(tuple(target or ()), *(one or "" for one in given))
+    flags = Flags(tuple(target or ()), tuple(setting or ()), *(one or "" for one in given))
     load = loader(config, flags, os.environ)
     configure(log_level)
     signals = caught()

@@ -27,6 +27,7 @@ def loader(path: Path | None, flags: Flags, environment: Mapping[str, str]) -> C
             ("--web.config.file", flags.web_config_file),
             ("--ha-lease", flags.ha_lease),
             ("--prometheus", flags.prometheus),
+            ("--set", flags.rule_settings),
         )
         if value
     ]

@@ -27,8 +27,9 @@ class Config:
     Everything that the daemon is told.
 
     `rule_files` are files that exist, or None for the shipped rules; those are built with the values in
-    `rule_values_file` where it is set. `time_intervals` has under each name the intervals
-    of which one is enough. `web_file` is what stands in `web.config_file`. `warnings`: what is said but hardly meant.
+    `rule_values_file` where it is set, and with `rule_settings` (`alerts.VLLMTargetDown.for=2m`). `time_intervals` has
+    under each name the intervals of which one is enough. `web_file` is what stands in `web.config_file`. `warnings`:
+    what is said but hardly meant.
     """
 
     global_: GlobalConfig
@@ -43,6 +44,7 @@ class Config:
     heartbeat: HeartbeatConfig | None = None
     report: ReportConfig | None = None
     rule_values_file: Path | None = None
+    rule_settings: tuple[str, ...] = ()
     slack: InteractiveConfig = field(default_factory=InteractiveConfig)
     # None where the folder belongs to one daemon.
     ha: HaConfig | None = None

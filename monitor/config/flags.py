@@ -29,6 +29,7 @@ T = TypeVar("T")
 TARGETS = "VLLM_MONITOR_TARGETS"
 STORAGE = "VLLM_MONITOR_STORAGE"
 SERVER = "VLLM_MONITOR_PROMETHEUS"
+SETTINGS = "VLLM_MONITOR_SET"
 LISTEN = "VLLM_MONITOR_LISTEN"
 WEB_FILE = "VLLM_MONITOR_WEB_CONFIG_FILE"
 LEASE = "VLLM_MONITOR_HA_LEASE"
@@ -51,6 +52,7 @@ class Flags:
     """What the command line says; an empty value leaves it to the variable, and then to the default."""
 
     targets: tuple[str, ...] = ()
+    rule_settings: tuple[str, ...] = ()
     slack_channel: str = ""
     storage: str = ""
     listen: str = ""
@@ -96,6 +98,7 @@ def from_flags(flags: Flags, environment: Mapping[str, str]) -> Config:
         prometheus=prometheus,
         scrape_configs=tuple(reader.scrape_configs(flags.targets, needed=not server.value)),
         rule_files=None,
+        rule_settings=reader.rule_settings(flags.rule_settings),
         route=only_route(receiver.name),
         receivers=(receiver,),
         storage=StorageConfig(path=reader.read(storage, Path, StorageConfig().path)),
@@ -138,6 +141,18 @@ class _Reader:
         except DocumentError as err:
             self.mistakes.extend(err.mistakes)
             return WebFile()
+
+    def rule_settings(self, given: tuple[str, ...]) -> tuple[str, ...]:
+        settings = given or tuple(self._environment.get(SETTINGS, "").split())
+        if settings:
+            # Only those who change some need the schema of values.
+            from monitor.rulebook.values import read_values
+
+            try:
+                read_values(None, settings)
+            except DocumentError as err:
+                self.mistakes.extend(err.mistakes)
+        return settings
 
     def alerting(self) -> AlertingConfig:
         """Return what Alertmanagers must show that post to us."""

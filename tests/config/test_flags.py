@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from monitor.build import rule_groups
 from monitor.config.availability import HaConfig
 from monitor.config.fields import Address
 from monitor.config.flags import Flags, from_flags
 from monitor.config.receiving import SlackConfig
 from monitor.config.secret import Hidden
 from monitor.dispatch.route import Route
-from monitor.model.instant import SECOND
+from monitor.model.instant import MINUTE, SECOND
+from monitor.rules.spec import AlertingRule
 from monitor.yamldoc.mistake import DocumentError
 
 TARGET = Flags(targets=("http://127.0.0.1:8000",))
@@ -111,6 +113,29 @@ def test_a_prometheus_is_enough_and_then_no_target_is_needed() -> None:
         assert config.prometheus is not None
         assert (config.prometheus.url, config.scrape_configs) == ("http://127.0.0.1:9090", ())
         assert config.global_.evaluation_interval == 15 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment"),
+    [
+        pytest.param(Flags(("x:1",), rule_settings=("alerts.VLLMTargetDown.for=2m", "job_regex=vllm")), {}, id="flags"),
+        pytest.param(TARGET, {"VLLM_MONITOR_SET": "alerts.VLLMTargetDown.for=2m  job_regex=vllm\n"}, id="variable"),
+    ],
+)
+def test_values_of_the_rules_need_no_file(flags: Flags, environment: dict[str, str]) -> None:
+    config = from_flags(flags, environment)
+    (down,) = [
+        rule
+        for group in rule_groups(config)
+        for rule in group.rules
+        if isinstance(rule, AlertingRule) and rule.name == "VLLMTargetDown"
+    ]
+    assert (down.for_, 'job=~"vllm"' in str(down.expr)) == (2 * MINUTE, True)
+
+
+def test_a_value_that_is_none_is_named_with_its_setting() -> None:
+    with pytest.raises(DocumentError, match=r"--set alerts\.VLLMTargetDwn\.for=2m: .*VLLMTargetDwn"):
+        from_flags(TARGET, {"VLLM_MONITOR_SET": "alerts.VLLMTargetDwn.for=2m"})
 
 
 def test_a_variable_that_is_empty_is_not_set() -> None:

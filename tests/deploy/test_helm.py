@@ -151,6 +151,8 @@ def test_names_are_no_longer_than_kubernetes_takes_and_stand_once(case: str) -> 
 
 def test_the_defaults_are_what_the_kustomization_has() -> None:
     assert config_of("as-it-ships") == yaml.safe_load((DEPLOY / "kubernetes" / "base" / "monitor.yaml").read_text())
+    given = yaml.safe_load((CHART / "values.yaml").read_text())["ruleValues"]
+    assert given == yaml.safe_load((DEPLOY / "kubernetes" / "base" / "values.yaml").read_text())
     (theirs,) = of_kind(read((DEPLOY / "kubernetes" / "base" / "deployment.yaml").read_text()), "Deployment")
     (ours,) = of_kind(objects("as-it-ships"), "Deployment")
     (container,), (other,) = pod_of(ours)["containers"], pod_of(theirs)["containers"]

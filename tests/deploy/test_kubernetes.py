@@ -59,7 +59,9 @@ def test_the_overlay_that_the_page_shows_is_one(tree: Path) -> None:
     assert {one["metadata"].get("namespace", "llm") for one in objects} == {"llm"}
     (binding,) = of_kind(objects, "ClusterRoleBinding")
     assert binding["subjects"][0]["namespace"] == "llm"
-    assert [one["data"] for one in of_kind(objects, "ConfigMap")] == [{"monitor.yaml": "scrape_configs: []\n"}]
+    (found,) = [one["data"] for one in of_kind(objects, "ConfigMap")]
+    values = (DEPLOY / "kubernetes" / "base" / "values.yaml").read_text()
+    assert found == {"monitor.yaml": "scrape_configs: []\n", "values.yaml": values}
 
 
 def test_no_kubernetes_before_1_28_takes_a_native_sidecar(built: dict[str, list[Object]]) -> None:
@@ -102,7 +104,8 @@ def test_by_way_of_alertmanager_everything_is_told_once(tree: Path, tmp_path: Pa
     (hook,) = routed["spec"]["receivers"][0]["webhookConfigs"]
     assert hook["url"] == "http://vllm-monitor.llm.svc:9109/alertmanager/oncall"
     (found,) = [one for one in of_kind(objects, "ConfigMap") if "monitor.yaml" in one["data"]]
-    (tmp_path / "monitor.yaml").write_text(found["data"]["monitor.yaml"])
+    for name, text in found["data"].items():
+        (tmp_path / name).write_text(text)
     config = load(tmp_path / "monitor.yaml")
     assert [one.slack_configs for one in config.receivers if one.name == config.route.receiver] == [()]
     assert [bool(one.slack_configs) for one in config.receivers if one.name == "oncall"] == [True]
@@ -172,6 +175,23 @@ def test_the_plain_container_differs_from_the_sidecar_in_nothing_else() -> None:
     (native,), (container,) = sidecar.pop("initContainers"), plain.pop("containers")
     assert native.pop("restartPolicy") == "Always"
     assert (native, sidecar) == (container, plain)
+
+
+@pytest.mark.parametrize("overlay", ["sidecar", "production-stack"])
+def test_vllm_starts_where_the_secret_of_its_sidecar_is_missing(built: dict[str, list[Object]], overlay: str) -> None:
+    pods = [pod_of(one) for one in of_kind(built[overlay], "Deployment")]
+    secrets = [volume["secret"] for pod in pods for volume in pod.get("volumes", ()) if "secret" in volume]
+    assert [one["optional"] for one in secrets] == [True]
+
+
+def test_a_pod_may_load_its_model_whoever_watches_it(built: dict[str, list[Object]]) -> None:
+    """One daemon, a sidecar, a cluster's Prometheus; the chart is compared with the first elsewhere."""
+    (alone,) = [one["data"]["values.yaml"] for one in of_kind(built["stand-alone"], "ConfigMap")]
+    (pod,) = [pod_of(one) for one in of_kind(built["sidecar"], "Deployment")]
+    setting = {each["name"]: each.get("value") for each in pod["initContainers"][-1]["env"]}["VLLM_MONITOR_SET"]
+    for values in (yaml.safe_load(alone), yaml.safe_load((DEPLOY / "kubernetes" / "rules.values.yaml").read_text())):
+        grace = values["alerts"]["VLLMTargetDown"]["loading_grace"]
+        assert f"alerts.VLLMTargetDown.loading_grace={grace}" == setting
 
 
 def test_a_sidecar_is_told_everything_by_variables_that_there_are() -> None:

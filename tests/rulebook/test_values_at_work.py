@@ -1,6 +1,8 @@
 """A value does what its comment says, and none stands there for nothing."""
 
 import re
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from monitor.commands.test import run_file
 from monitor.rulebook.build import build, write
 from monitor.rulebook.values import defaults, read_values
 from monitor.shipped import rules_folder
+from tests.engines import engine
 
 MACROS = (Path(__file__).parents[2] / "monitor" / "rulebook" / "macros.py").read_text()
 
@@ -46,6 +49,45 @@ def test_a_server_that_had_nothing_to_do_may_be_away_for_a_while(
     path.write_text(ROLLOUT.format(rules=tmp_path, expected=expected))
     outcome = run_file(path, lambda _: True)
     assert outcome.good, outcome
+
+
+# What is found is there before it is up: one loads for ten minutes, one never comes, one falls at 8:00.
+FOUND = """
+rule_files: [{rules}/availability.rules.yaml]
+evaluation_interval: 15s
+tests:
+  - name: found
+    interval: 15s
+    input_series:
+      - {{series: 'up{{instance="loads:1"}}', values: "0x39 1x160"}}
+      - {{series: 'up{{instance="never:1"}}', values: "0x199"}}
+      - {{series: 'up{{instance="falls:1"}}', values: "1x31 0x168"}}
+    promql_expr_test:
+      - expr: >-
+          min by (instance) (
+            min_over_time(timestamp(ALERTS{{alertname="VLLMTargetDown", alertstate="firing"}})[50m:15s])
+          )
+        eval_time: 50m
+        exp_samples: {expected}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grace", "told"),
+    [
+        ("0s", {"falls:1": 570, "loads:1": 90, "never:1": 90}),
+        ("15m", {"falls:1": 570, "never:1": 900}),
+    ],
+)
+def test_what_was_never_up_may_load(tmp_path: Path, grace: str, told: Mapping[str, int]) -> None:
+    write(build(read_values(None, [f"alerts.VLLMTargetDown.loading_grace={grace}"])), tmp_path)
+    expected = [{"labels": f'{{instance="{instance}"}}', "value": at} for instance, at in told.items()]
+    path = tmp_path / "found.test.yaml"
+    path.write_text(FOUND.format(rules=tmp_path, expected=expected))
+    outcome = run_file(path, lambda _: True)
+    assert outcome.good, outcome
+    check = [engine("promtool", "newer"), "test", "rules", str(path)]
+    assert subprocess.run(check, capture_output=True, check=False).returncode == 0
 
 
 def test_only_the_jobs_that_are_named_are_watched() -> None:

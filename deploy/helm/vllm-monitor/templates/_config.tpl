@@ -63,7 +63,7 @@ scrape_configs:
   []
 {{- end }}
 {{- if .Values.ruleValues }}
-rule_values_file: /etc/vllm-monitor/values.yaml
+rule_values_file: values.yaml
 {{- end }}
 {{- if .Values.alertmanagerConfig.enabled }}
 # Only what Alertmanager posts to /alertmanager/oncall is told.
