@@ -106,10 +106,11 @@ def _family(name: str, *, plain: bool) -> str:
 
 def _series(labels: Labels, beside: dict[str, str], *, plain: bool) -> str:
     own = {name: value for name, value in labels if name != METRIC_NAME}
-    pairs = [
-        f"{_label(name, plain=plain)}={quoted(value)}"
-        for name, value in (*own.items(), *((name, beside[name]) for name in sorted(beside) if name not in own))
-    ]
+    written: dict[str, str] = {}
+    for label, value in (*own.items(), *((label, beside[label]) for label in sorted(beside) if label not in own)):
+        # Two may become one by their underscores, and a Prometheus refuses a whole page for a label that comes twice.
+        written.setdefault(_label(label, plain=plain), value)
+    pairs = [f"{label}={quoted(value)}" for label, value in written.items()]
     name = _family(labels.name, plain=plain)
     if name.startswith('"'):
         return f"{{{','.join((name, *pairs))}}}"

@@ -8,7 +8,9 @@ import requests
 
 from monitor.clock import SystemClock
 from monitor.model.instant import SECOND
+from monitor.model.labels import Labels
 from monitor.storage.window import Window
+from monitor.web.federate import Newest, page_of
 from tests.differential.remote_write import push
 from tests.differential.server import prometheus
 from tests.engines import engine
@@ -62,6 +64,15 @@ def _page(url: str, match: list[str], accept: str) -> list[str]:
         else:
             families[-1].append(line)
     return [line for family in families for line in (family[0], *sorted(family[1:]))]
+
+
+def test_labels_that_are_the_same_with_underscores_come_once_to_who_knows_no_others() -> None:
+    sample = Newest(Labels.of({"__name__": "up", "a.b": "1", "a_b": "2", "job": "x"}), NOW, 1.0)
+    beside = Labels.of({"a-b": "3"})
+    assert page_of([sample], beside, plain=True) == (f'# TYPE up untyped\nup{{a_b="1",job="x",instance=""}} 1 {NOW}\n')
+    assert page_of([sample], beside, plain=False) == (
+        f'# TYPE up untyped\nup{{"a.b"="1",a_b="2",job="x","a-b"="3",instance=""}} 1 {NOW}\n'
+    )
 
 
 @pytest.mark.parametrize("suite", ["", "newer"])
