@@ -52,7 +52,7 @@ class Lasting:
     workspace: Workspace
     interaction: Interaction
     # What lets a child of the daemon in.
-    token: str
+    token: str = field(repr=False)
     inbox: Inbox
     liaison: Liaison
     remoting: Remoting
@@ -92,6 +92,8 @@ class Running:
             self.pipeline.watch.follow(self.pipeline.loops)
         if self.parts.upstream is not None and old.parts.upstream is not None:
             self.parts.upstream.take_over(old.parts.upstream)
+            if self.parts.upstream.is_another(old.parts.upstream):
+                self.parts.manager.distrust_absence(now)
             old.parts.upstream.stop()
         appender = self.parts.appender
         appender.retire(appender.owners - self.parts.manager.owners, now)

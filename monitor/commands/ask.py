@@ -8,7 +8,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ Exchange = Callable[..., requests.Response]
 class Way:
     """What is shown to a server, and how TLS is spoken; `inner` is a Unix socket that leads to it past TLS."""
 
-    authorization: str = ""
+    authorization: str = field(default="", repr=False)
     context: ssl.SSLContext | None = None
     inner: str = ""
 

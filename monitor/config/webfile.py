@@ -109,7 +109,7 @@ class WebFile(Section):
     not_yet: ClassVar[dict[str, str]] = not_yet.WEB_FILE
 
     tls_server_config: TlsServerConfig | None = None
-    basic_auth_users: dict[_User, _Hash] = Field(default_factory=dict)
+    basic_auth_users: dict[_User, _Hash] = Field(default_factory=dict, repr=False)
     bearer_token_file: FilePath | None = None
 
     def problems(self) -> Iterator[tuple[str, str]]:

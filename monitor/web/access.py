@@ -106,9 +106,9 @@ class Access:
     judge for themselves, with all below them.
     """
 
-    users: Mapping[str, bytes] = field(default_factory=dict)
-    token: Callable[[], str] | None = None
-    own: str = ""
+    users: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    token: Callable[[], str] | None = field(default=None, repr=False)
+    own: str = field(default="", repr=False)
     elsewhere: frozenset[str] = frozenset()
     _passwords: _Passwords = field(default_factory=_Passwords, repr=False, compare=False)
 

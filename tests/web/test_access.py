@@ -149,6 +149,13 @@ def test_a_process_that_ends_while_somebody_guesses_ends_well() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_no_repr_shows_what_lets_somebody_in() -> None:
+    file = WebFile.model_validate({"basic_auth_users": {"admin": HASH.decode()}})
+    shown = f"{Access(USERS, own='our own token')} {Way('Bearer our own token')} {file}"
+    assert "our own token" not in shown
+    assert HASH.decode() not in shown
+
+
 def test_a_token_that_is_written_anew_counts_at_once(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("first\n")
