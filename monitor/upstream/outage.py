@@ -23,7 +23,7 @@ class Outage:
         self._server = server
         self._alert = StandingAlert(NAME, instance, "critical", HOLD)
         self._lock = threading.Lock()
-        self._heard = False
+        self._answered = self._unanswered = 0
         self._worst: RemoteError | None = None
         # When an evaluation last was good; None before the first.
         self.answered_at: Instant | None = None
@@ -31,9 +31,11 @@ class Outage:
     def note(self, error: RemoteError | None) -> None:
         """A question was answered, or failed. Safe to call from any thread."""
         with self._lock:
-            self._heard = True
             if error is not None and error.is_outage:
                 self._worst = error
+                self._unanswered += 1
+            else:
+                self._answered += 1
 
     @property
     def is_down(self) -> bool:
@@ -42,11 +44,11 @@ class Outage:
     def alerts(self, at: Instant) -> list[Alert]:
         """Return what dispatch must hear of after the evaluation at `at`."""
         with self._lock:
-            heard, worst = self._heard, self._worst
-            self._heard, self._worst = False, None
+            answered, unanswered, worst = self._answered, self._unanswered, self._worst
+            self._answered, self._unanswered, self._worst = 0, 0, None
         if worst is not None:
-            return self._alert.raised(at, self._texts(worst, at))
-        if not heard:
+            return self._alert.raised(at, self._texts(worst, at, answered, unanswered))
+        if not answered:
             # Nothing was asked: whatever was, is.
             return []
         self.answered_at = at
@@ -63,14 +65,20 @@ class Outage:
         self._alert.take_over(old._alert)  # noqa: SLF001 - the same class
         self.answered_at = old.answered_at
 
-    def _texts(self, error: RemoteError, at: Instant) -> dict[str, str]:
+    def _texts(self, error: RemoteError, at: Instant, answered: int, unanswered: int) -> dict[str, str]:
         since = self._alert.since
         lasts = format_duration(at - since if since is not None else 0)
+        if answered:
+            summary = "Prometheus leaves some of vllm-monitor's questions unanswered"
+            which = f"{unanswered} of {answered + unanswered} questions have no answer: their alerts stay as they were"
+        else:
+            summary = "Prometheus does not answer vllm-monitor"
+            which = "The alerts of vLLM stay as they were when it last answered"
         return {
-            "summary": "Prometheus does not answer vllm-monitor",
-            "description": f"{error}; for {lasts}. The alerts of vLLM stay as they were when it last answered: none "
-            f"ends, and no new one begins.\nTry first: curl '{self._server}/api/v1/query?query=1' from the machine of "
-            "vllm-monitor; then compare url, credentials and timeout below prometheus in its configuration.",
+            "summary": summary,
+            "description": f"{error}; for {lasts}. {which}: none ends, and no new one begins.\n"
+            f"Try first: curl '{self._server}/api/v1/query?query=1' from the machine of vllm-monitor; then compare "
+            "url, credentials and timeout below prometheus in its configuration.",
             "value": error.reason.value.replace("_", " "),
             "threshold": "one minute",
         }

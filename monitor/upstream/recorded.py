@@ -13,7 +13,7 @@ from monitor.model.labels import METRIC_NAME
 from monitor.promql import Vector
 from monitor.remote.client import Client
 from monitor.remote.engine import value_of
-from monitor.remote.errors import RemoteError
+from monitor.remote.errors import Reason, RemoteError
 from monitor.rules.spec import RuleGroup
 from monitor.upstream.standing import StandingAlert
 
@@ -29,7 +29,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A group none of whose recorded `names` Prometheus has, nor any rule that would record them."""
+    """Names that a group records, of which Prometheus has neither a series nor a rule that would record them."""
 
     file: str
     group: str
@@ -42,20 +42,25 @@ class Missing:
 
 def missing_from(client: Client, recorded: Mapping[str, Sequence[RuleGroup]], at: Instant) -> list[Missing]:
     """
-    Return the groups that Prometheus does not evaluate, of those that record what alerts read. Raises RemoteError.
+    Return the names that Prometheus does not record, of those that alerts read, by group. Raises RemoteError.
 
-    A name that has no series may be one of which there is nothing to record; so a group counts as evaluated when
-    Prometheus says that it has one of its rules, or has any series of it.
+    A name that has no series may be one of which there is nothing to record. Where Prometheus tells its rules, those of
+    another version of a group lack some names; where it does not, a group counts as evaluated with any series of it.
     """
     groups: dict[tuple[str, str], list[str]] = {}
     for name, recording in recorded.items():
-        for group in recording:
-            groups.setdefault((group.file, group.name), []).append(name)
+        for one in recording:
+            groups.setdefault((one.file, one.name), []).append(name)
     if not groups:
         return []
-    known = _loaded(client) | _present(client, recorded, at)
-    lacking = {key: names for key, names in groups.items() if not known & set(names)}
-    return [Missing(file, group, tuple(names)) for (file, group), names in lacking.items()]
+    loaded = _loaded(client)
+    known = loaded | _present(client, recorded, at)
+    missing: list[Missing] = []
+    for (file, group), names in groups.items():
+        lacking = tuple(name for name in names if name not in known)
+        if lacking and (len(lacking) == len(names) or not loaded.isdisjoint(names)):
+            missing.append(Missing(file, group, lacking))
+    return missing
 
 
 def _loaded(client: Client) -> set[str]:
@@ -74,6 +79,8 @@ def _loaded(client: Client) -> set[str]:
 def _present(client: Client, names: Mapping[str, Any], at: Instant) -> set[str]:
     selector = "{__name__=~" + json.dumps("|".join(sorted(names))) + "}"
     answer = client.query(f"count by (__name__) ({selector})", at, _SECONDS)
+    if answer.partial:
+        raise RemoteError(f"{client.name} answers from a part of the data: {answer.partial}", reason=Reason.STATUS)
     value = value_of(answer.data, at, client.name)
     return {labels.value(METRIC_NAME) for labels, _ in value} if isinstance(value, Vector) else set()
 
@@ -132,8 +139,8 @@ class RecordedWatch:
             "summary": "Prometheus does not evaluate the recording rules that alerts read",
             "description": f"{self._client.name} has no series of {self.count} recorded names, and no rule that "
             f"records them ({'; '.join(str(one) for one in missing[:_SHOWN])}). The alerts that read them are silent "
-            f"whatever happens.\nTry first: add {', '.join(files)} to rule_files of Prometheus and reload it; "
-            "vllm-monitor check --config FILE says what is missing.",
+            f"whatever happens.\nTry first: add {', '.join(files)} of this version to rule_files of Prometheus and "
+            "reload it; vllm-monitor check --config FILE says what is missing.",
             "value": f"{self.count} names",
             "threshold": "none missing",
         }

@@ -23,6 +23,8 @@ from monitor.vllm.families import PREFIXES
 log = logging.getLogger(__name__)
 
 EVERY: Duration = 5 * MINUTE
+# Whether there are any is a small question, and where there are none nothing else speaks.
+EVERY_SEARCH: Duration = MINUTE
 # Where there is none yet, somebody has just begun.
 EVERY_WHEN_NONE: Duration = 10 * SECOND
 # So many servers are looked at in one go, and at all: a server has a thousand series.
@@ -58,12 +60,19 @@ class ServedTarget:
 
 
 class ServedTargets:
-    """Looks now and then. One thread at a time calls `look`."""
+    """
+    Looks now and then. One thread at a time calls `look`.
+
+    `has_any` is whether there are servers, with or without series; None while it is not known.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._found: dict[Labels, ServedTarget] = {}
         self._looked_at: Instant | None = None
+        # Of all that were ever found.
+        self._jobs: frozenset[str] = frozenset()
+        self.has_any: bool | None = None
 
     @property
     def targets(self) -> tuple[ServedTarget, ...]:
@@ -72,7 +81,7 @@ class ServedTargets:
     def look(self, at: Instant) -> None:
         """Find the servers, and read some of those that have not been read for long."""
         try:
-            every = EVERY if self._found else EVERY_WHEN_NONE
+            every = EVERY_SEARCH if self._found else EVERY_WHEN_NONE
             if self._looked_at is None or not 0 <= at - self._looked_at < every:
                 self._find(at)
                 self._looked_at = at
@@ -82,6 +91,10 @@ class ServedTargets:
         except RemoteError as err:
             # Rules that are not answered say so themselves.
             log.debug("servers not looked for: %s", err)
+
+    def take_over(self, old: "ServedTargets") -> None:
+        """Go on where `old` stood."""
+        self._jobs, self.has_any = old._jobs, old.has_any  # noqa: SLF001 - the same class
 
     def shift(self) -> None:
         """The clock was set."""
@@ -97,6 +110,17 @@ class ServedTargets:
             return
         there = sorted(labels for labels, _ in value.samples if labels.value(INSTANCE))[:MOST]
         self._found = {labels: self._found.get(labels) or _served(labels) for labels in there}
+        self._jobs |= {labels.value(JOB) for labels in there}
+        self.has_any = bool(there) or self._scrapes(at)
+
+    def _scrapes(self, at: Instant) -> bool:
+        """Say whether servers are looked after that only do not answer: then rules speak."""
+        if not self._jobs:
+            return False
+        answer = self._client.query("group by (job) (up)", at, _SECONDS)
+        value = value_of(answer.data, at, self._client.name)
+        jobs = {labels.value(JOB) for labels, _ in value} if isinstance(value, Vector) else set()
+        return bool(answer.partial) or not self._jobs.isdisjoint(jobs)
 
     def _series(self, target: Labels, at: Instant) -> list[Labels]:
         matchers = ",".join(f"{name}={quoted(target.value(name))}" for name in (JOB, INSTANCE))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from monitor.clock import Clock
+from monitor.clock import Clock, boot_milliseconds
 from monitor.model.alert import Alert
 from monitor.model.instant import Duration, Instant
 from monitor.promql import Evaluator
@@ -14,6 +14,7 @@ from monitor.remote.options import RemoteOptions
 from monitor.rules.context import Query
 from monitor.rules.spec import RuleGroup
 from monitor.upstream.clock import ClockOffset
+from monitor.upstream.emptiness import Emptiness
 from monitor.upstream.outage import Outage
 from monitor.upstream.query import Local, UpstreamQuery
 from monitor.upstream.recorded import RecordedWatch
@@ -54,13 +55,14 @@ class Upstream:
         metrics: UpstreamMetrics,
     ) -> None:
         self.split: Split = split(groups, own, expressions)
-        self._clock = ClockOffset(settings.clock) if settings.clock is not None else None
+        self._clock = ClockOffset(settings.clock, boot_milliseconds) if settings.clock is not None else None
         self._metrics = metrics
         dated = self._clock.dated if self._clock is not None else lambda _: None
         self.client = Client(settings.options, wait=settings.wait, dated=dated)
         self._outage = Outage(self.client.name, settings.instance)
         self.recorded = RecordedWatch(self.client, self.split.recorded, settings.instance)
         self._served = ServedTargets(self.client)
+        self._emptiness = Emptiness(self.client.name, settings.instance, lambda: self._served.has_any)
         self.query = UpstreamQuery(
             self.client,
             Local(local, self.split.is_local),
@@ -82,6 +84,8 @@ class Upstream:
     def alerts(self, at: Instant) -> list[Alert]:
         """Return the alerts that no rule can raise, after the evaluation at `at`."""
         found = [*self._outage.alerts(at), *self.recorded.alerts(at)]
+        if self.split.recorded:
+            found += self._emptiness.alerts(at)
         self._metrics.up.set(not self._outage.is_down)
         self._metrics.missing.set(self.recorded.count)
         self._metrics.clock_offset.set(self._offset() / 1000)
@@ -102,13 +106,19 @@ class Upstream:
         self._outage.shift(by)
         self.recorded.shift(by)
         self._served.shift()
-        if self._clock is not None:
-            self._clock.forget()
+        self._emptiness.shift(by)
 
     def take_over(self, old: "Upstream") -> None:
         """Go on where the Prometheus of an older configuration stood."""
         self._outage.take_over(old._outage)  # noqa: SLF001 - the same class
         self.recorded.take_over(old.recorded)
+        self._served.take_over(old._served)  # noqa: SLF001 - the same class
+        self._emptiness.take_over(old._emptiness)  # noqa: SLF001 - the same class
+
+    def is_another(self, old: "Upstream") -> bool:
+        """Say whether `old` asks a server or a tenant that may have other series."""
+        mine, theirs = self.client.options, old.client.options
+        return (mine.url, mine.headers, mine.params) != (theirs.url, theirs.headers, theirs.params)
 
     def stop(self) -> None:
         """Ask nothing any more."""

@@ -2,16 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from monitor.simulator.server import SimulatedServer
 from tests.acceptance.daemon import Daemon, daemon
 from tests.differential.server import prometheus
 from tests.engines import engine
-from tests.notify.endpoint import Endpoint, endpoint
+from tests.notify.endpoint import Endpoint, Received, endpoint
+from tests.slackstub.faults import Answer
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN
 from tests.waiting import until
@@ -108,3 +110,36 @@ def test_what_prometheus_records_fires_here_and_stays_when_it_goes(tmp_path: Pat
             until(lambda: 'heartbeats_withheld_total{reason="no_scrapes"}' in found.ours.get("/metrics"), within=20)
             code, took = found.ours.end()
             assert (code, took < 5) == (0, True)
+
+
+def answering(results: dict[str, list[str]]) -> Callable[[Received], Answer]:
+    """Return a server that finds these instances by these expressions."""
+
+    def answer(request: Received) -> Answer:
+        expr = parse_qs(request.body.decode()).get("query", [""])[0]
+        found = [{"metric": {"instance": name}, "value": [0, "1"]} for name in results.get(expr, [])]
+        data = {"resultType": "vector", "result": found, "groups": []}
+        return Answer(200, json.dumps({"status": "success", "data": data}))
+
+    return answer
+
+
+def test_an_alert_outlives_a_reload_onto_a_server_that_has_nothing_yet(tmp_path: Path) -> None:
+    (tmp_path / "rules.yaml").write_text(RULES)
+    busy = "vllm_engine:requests_running >= 0"
+    with (
+        endpoint(answering({busy: ["a"]})) as full,
+        endpoint(answering({})) as empty,
+        both(tmp_path, full.url) as found,
+    ):
+        until(lambda: found.states() == {"Busy": "firing", "Itself": "firing"}, within=20)
+        config = tmp_path / "monitor.yaml"
+        written = config.read_text().replace(full.url, empty.url)
+        job = "scrape_configs: [{job_name: vllm, static_configs: [{targets: [a]}]}]"
+        config.write_text("\n".join([job, *written.splitlines()[2:]]))
+        status, text = found.ours.post("/-/reload")
+        assert (status, "mode cannot change" in text) == (400, True), text
+        config.write_text(written)
+        assert found.ours.post("/-/reload") == (200, "")
+        until(lambda: [parse_qs(one.body.decode()).get("query") for one in empty.requests].count([busy]) > 2, within=20)
+        assert found.states()["Busy"] == "firing"

@@ -35,6 +35,8 @@ class Answers:
     more: dict[str, Any] = field(default_factory=dict)
     rules: list[str] = field(default_factory=list)
     fault: Answer | None = None
+    # Of single expressions.
+    faults: dict[str, Answer] = field(default_factory=dict)
     times: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
@@ -48,6 +50,8 @@ class Answers:
         (expr,), (time,) = form["query"], form["time"]
         self.times.append(time)
         self.asked.append(expr)
+        if expr in self.faults:
+            return self.faults[expr]
         vector = [{"metric": labels, "value": [0, value]} for labels, value in self.results.get(expr, [])]
         body = {"status": "success", "data": {"resultType": "vector", "result": vector}, **self.more}
         return Answer(200, json.dumps(body))
@@ -61,6 +65,7 @@ class Asking:
     manager: Manager
     registry: CollectorRegistry
     served: Endpoint
+    answers: Answers
     at: Instant = 1_790_000_010_000
 
     def step(self, count: int = 1) -> list[Alert]:
@@ -102,6 +107,6 @@ def asking(rules: str, answers: Answers, **settings: Any) -> Iterator[Asking]:
         context = Context(upstream.query, WindowAppender(window), ahead=upstream.query.ahead)
         manager = Manager(upstream.split.groups, context, STEP, lambda: 0.0)
         try:
-            yield Asking(upstream, manager, registry, served)
+            yield Asking(upstream, manager, registry, served, answers)
         finally:
             upstream.stop()

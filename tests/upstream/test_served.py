@@ -67,7 +67,7 @@ def test_a_rule_that_an_upgrade_blinds_is_seen_by_the_series_that_prometheus_has
         # A thousand series are not read at every evaluation.
         assert look(START + MINUTE) == []
         assert look(START + EVERY) == [('{instance="a:8000", job="vllm"}', "Full")]
-        assert theirs.asked == ["query", "series", "query", "series"]
+        assert theirs.asked == ["query", "series", "query", "query", "series"]
 
 
 def test_a_server_that_a_part_of_the_data_lacks_is_not_gone() -> None:

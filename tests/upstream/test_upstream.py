@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from monitor.clock import VirtualClock
+from monitor.clock import SystemClock, VirtualClock
 from monitor.model.alert import Alert
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.upstream.clock import ClockOffset
@@ -160,6 +160,83 @@ def test_rule_files_that_are_not_loaded_there_are_an_alert_that_names_them() -> 
         assert rules.metric("recorded_names_missing") == 0
 
 
+def test_rule_files_of_another_version_lack_single_names() -> None:
+    answers = busy()
+    answers.rules = ["a:old"]
+    rules_text = """\
+groups:
+  - name: recorded
+    rules:
+      - {record: "a:old", expr: "x"}
+      - {record: "a:new", expr: "x"}
+  - name: alerts
+    rules: [{alert: Both, expr: "a:old > a:new"}]
+"""
+    with asking(rules_text, answers) as rules:
+        rules.upstream.look(rules.at)
+        assert [str(one) for one in rules.upstream.recorded.missing or ()] == ["life.rules.yaml, group recorded: a:new"]
+
+
+def test_what_a_part_of_the_data_lacks_is_not_missing() -> None:
+    answers = busy()
+    answers.rules, answers.more = [], {"warnings": ["store-1: rpc error"]}
+    with asking(RULES, answers) as rules:
+        rules.upstream.look(rules.at)
+        assert rules.upstream.recorded.missing is None
+
+
+SERVERS = 'group by (job, instance) ({__name__=~"vllm:num_requests_running|ray_vllm_num_requests_running|'
+SERVERS += 'kserve_vllm:num_requests_running"})'
+SCRAPED = "group by (job) (up)"
+
+
+def test_a_prometheus_that_answers_and_has_no_server_is_an_alert_until_it_has_one() -> None:
+    answers = busy()
+    with asking(RULES, answers) as rules:
+
+        def told(minutes: int) -> list[Alert]:
+            for _ in range(minutes * MINUTE // STEP - 1):
+                rules.step()
+                rules.upstream.look(rules.at)
+            return named(rules.step(), "VLLMMonitorPrometheusWithoutServers")
+
+        answers.results[SERVERS] = [({"job": "vllm", "instance": "a"}, "1")]
+        assert told(5) == []
+        # A server that is down is known by its `up`, and rules tell of it.
+        answers.results[SERVERS], answers.results[SCRAPED] = [], [({"job": "vllm"}, "1")]
+        assert told(5) == []
+        answers.results[SCRAPED] = [({"job": "another"}, "1")]
+        (alert,) = told(5)
+        assert alert.ends_at is None
+        assert "tenant" in alert.annotations.value("description")
+        # Whether that is over, nobody knows who does not answer.
+        answers.fault = DOWN
+        (still,) = told(1)
+        assert still.ends_at is None
+        answers.fault = None
+        answers.results[SERVERS] = [({"job": "vllm", "instance": "a"}, "1")]
+        (over,) = told(1)
+        assert over.starts_at == alert.starts_at
+        assert over.ends_at is not None
+
+
+def test_a_prometheus_that_never_had_a_server_is_an_alert() -> None:
+    with asking(RULES, busy()) as rules:
+        rules.upstream.look(rules.at)
+        assert named(rules.step(8), "VLLMMonitorPrometheusWithoutServers") == []
+        (alert,) = named(rules.step(), "VLLMMonitorPrometheusWithoutServers")
+        assert alert.labels.value("severity") == "critical"
+
+
+def test_one_question_without_an_answer_does_not_silence_the_others_and_says_so() -> None:
+    answers = busy()
+    answers.faults = {"absent(vllm_engine:waiting)": DOWN}
+    with asking(RULES, answers) as rules:
+        (down,) = named(rules.step(6), "VLLMMonitorPrometheusDown")
+        assert "1 of 3 questions have no answer: their alerts stay" in down.annotations.value("description")
+        assert rules.states()["Busy"] == "firing"
+
+
 def test_where_nobody_tells_which_rules_are_loaded_their_series_do() -> None:
     answers = busy()
     answers.rules = []
@@ -180,8 +257,8 @@ def test_a_daemon_that_ends_waits_for_no_answer() -> None:
 
 @pytest.mark.parametrize("ahead", [0, 30 * SECOND, -2 * HOUR])
 def test_a_clock_that_is_off_is_made_up_for(ahead: int) -> None:
-    clock = VirtualClock(1_790_000_000_400)
-    offset = ClockOffset(clock)
+    clock, boot = VirtualClock(1_790_000_000_400), VirtualClock(5000)
+    offset = ClockOffset(clock, boot.now)
     for _ in range(3):
         told = clock.now() + ahead
         offset.dated(told - told % 1000)
@@ -189,8 +266,24 @@ def test_a_clock_that_is_off_is_made_up_for(ahead: int) -> None:
     # One answer that was on its way for long says nothing.
     offset.dated(clock.now() + ahead - 10_000)
     assert abs(offset.offset() - ahead) <= 500
-    offset.forget()
-    assert offset.offset() == 0
+    # Ours is set an hour on; before another answer has come, it is known what that means.
+    clock.advance(HOUR)
+    assert abs(offset.offset() - (ahead - HOUR)) <= 500
+    clock.advance(MINUTE)
+    boot.advance(MINUTE)
+    assert abs(offset.offset() - (ahead - HOUR)) <= 500
+
+
+def test_what_prometheus_found_for_a_time_of_which_it_knows_nothing_counts_for_nothing() -> None:
+    ahead = 2 * HOUR
+    # The stub tells the time of now.
+    with asking(RULES, busy(), clock=VirtualClock(SystemClock().now() - ahead)) as rules:
+        rules.step()
+        asked = dict(zip(rules.answers.asked, rules.answers.times, strict=True))
+        assert abs(float(asked[BUSY]) * SECOND - rules.at - ahead) < MINUTE
+        rules.answers.asked.clear()
+        rules.step()
+        assert rules.answers.asked.count(BUSY) == 1
 
 
 def test_a_reload_and_a_clock_that_is_set_leave_an_outage_as_it_is() -> None:
