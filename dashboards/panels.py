@@ -32,12 +32,6 @@ Words = Mapping[float, tuple[str, str]]
 """The word and the colour of single values."""
 
 
-# A number that there is none of has the colour of none: by the lowest step it would look well.
-_NOTHING = models.SpecialValueMap(
-    options=models.DashboardSpecialValueMapOptions(
-        match=models.SpecialValueMatch.NULL_AND_NAN, result=models.ValueMappingResult(text="no data", color="text")
-    )
-)
 # How far an axis reaches when all is 0: alone, it would reach to a hundred of anything.
 _LEAST = {"percentunit": 0.1, "s": 0.1, "ops": 1, "reqps": 1, "short": 1, "none": 1}
 # With less, the third line of a legend is cut.
@@ -148,7 +142,7 @@ def number(
     panel = stat.Panel().title(about.title).description(about.description).unit(about.unit).datasource(DATASOURCE)
     panel = panel.reduce_options(last).graph_mode(common_models.BigValueGraphMode.AREA).no_value("no data")
     panel = panel.thresholds(_thresholds(steps or {}, base)).targets(_targets(query)).height(4)
-    panel = panel.mappings([*_words(words), _NOTHING])
+    panel = panel.mappings(_mappings(words, "no data", "text"))
     return panel.links(_runbook(about))
 
 
@@ -250,15 +244,23 @@ def _transformations(by: Sequence[str], columns: Sequence[Column]) -> list[model
 
 def _look(column: Column) -> list[models.DynamicConfigValue]:
     look: list[tuple[str, object]] = [("unit", column.unit)]
-    if column.words:
-        look.append(("mappings", [{"type": "value", "options": _results(column.words)}]))
-    if column.steps:
-        look.append(("thresholds", _thresholds(column.steps, column.base).build()))
     if column.words or column.steps:
-        look.append(("custom.cellOptions", {"type": "color-background", "mode": "basic"}))
+        look += [
+            ("mappings", _mappings(column.words, "none", "transparent")),
+            ("thresholds", _thresholds(column.steps or {}, column.base).build()),
+            ("custom.cellOptions", {"type": "color-background", "mode": "basic"}),
+        ]
     if column.width:
         look.append(("custom.width", column.width))
     return [models.DynamicConfigValue(id_val=key, value=value) for key, value in look]
+
+
+def _mappings(words: Words | None, nothing: str, color: str) -> list[models.ValueMapping]:
+    """Return the words, and what is said of no value: by the lowest step it would have the colour of one."""
+    result = models.ValueMappingResult(text=nothing, color=color)
+    match = models.SpecialValueMatch.NULL_AND_NAN
+    special = models.SpecialValueMap(options=models.DashboardSpecialValueMapOptions(match=match, result=result))
+    return [*_words(words), special]
 
 
 def _words(words: Words | None) -> list[models.ValueMapping]:

@@ -134,6 +134,17 @@ def _numbers(page: Dashboard) -> Iterator[str]:
             yield f"{panel['title']} shows the last value of a series that ended"
 
 
+def _cells(page: Dashboard) -> Iterator[str]:
+    """A cell of a table that has no value has no colour either."""
+    for panel in panels(page):
+        for column in panel["fieldConfig"]["overrides"]:
+            look = {one["id"]: one["value"] for one in column["properties"]}
+            nothing = [one["options"] for one in look.get("mappings", ()) if one["type"] == "special"]
+            colours = [(one["match"], one["result"]["color"]) for one in nothing]
+            if "custom.cellOptions" in look and colours != [("null+nan", "transparent")]:
+                yield f"{panel['title']}: {column['matcher']['options']} has a colour where there is no value"
+
+
 def _sources_of_panels(page: Dashboard) -> Iterator[str]:
     for panel in panels(page):
         if panel["datasource"] != {"type": "prometheus", "uid": "${datasource}"}:
@@ -259,6 +270,7 @@ CHECKS: dict[str, Check] = {
     "words": _words,
     "units": _units,
     "numbers": _numbers,
+    "cells": _cells,
     "panels' data source": _sources_of_panels,
     "targets": _targets,
     "parses": _parses,

@@ -31,6 +31,12 @@ def _number(page: Dashboard) -> Dashboard:
     return next(panel for panel in panels(page) if panel["type"] == "stat")
 
 
+def _drop_mappings(page: Dashboard) -> None:
+    (table,) = (panel for panel in panels(page) if panel["type"] == "table")
+    for column in table["fieldConfig"]["overrides"]:
+        column["properties"] = [one for one in column["properties"] if one["id"] != "mappings"]
+
+
 def _ask(expr: str) -> Callable[[Dashboard], None]:
     def change(page: Dashboard) -> None:
         _panel(page)["targets"][0]["expr"] = expr
@@ -78,6 +84,7 @@ BROKEN: dict[str, list[Callable[[Dashboard], Any]]] = {
         lambda page: _number(page)["options"]["reduceOptions"].update(calcs=["lastNotNull"]),
         lambda page: _number(page)["fieldConfig"]["defaults"]["mappings"].pop(),
     ],
+    "cells": [_drop_mappings],
     "panels' data source": [lambda page: _panel(page)["datasource"].update(uid="prometheus")],
     "targets": [
         lambda page: _panel(page)["targets"].clear(),
