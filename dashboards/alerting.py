@@ -1,9 +1,11 @@
 """The dashboard "vLLM alerts & monitor": what fires, which rules could not, and whether the monitor itself is well."""
 
 from dashboards.chosen import alerts, count, everywhere, servers
+from dashboards.look import About, Query, Steps, Words
 from dashboards.overview import alert_lanes
 from dashboards.page import Page, its_engine
-from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows
+from dashboards.panels import Panel, lines, number
+from dashboards.tables import Column, rows
 from dashboards.thresholds import threshold
 
 # Of the daemon's own series: their instance is the daemon, which nobody chooses above.

@@ -6,9 +6,10 @@ from grafana_foundation_sdk.models import dashboard as models
 from dashboards.chosen import ENGINE, engines, ranks, servers
 from dashboards.chosen import models as of_models
 from dashboards.engine import CACHES, PREEMPTIONS, cache_hits
+from dashboards.look import About, Query, Steps
 from dashboards.overview import KV_FULL
 from dashboards.page import Page
-from dashboards.panels import About, Panel, Query, Steps, bars, heat, lines, now, number
+from dashboards.panels import Panel, bars, heat, lines, now, number
 from dashboards.thresholds import threshold
 
 LENGTHS = ("2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144")

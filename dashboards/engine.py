@@ -2,9 +2,10 @@
 
 from dashboards.chosen import ENGINE, engines, servers
 from dashboards.host import gpus, server
+from dashboards.look import About, Query, Steps, Words
 from dashboards.overview import ERRORS, KV_FULL, WAITING
 from dashboards.page import Page
-from dashboards.panels import About, Panel, Query, Steps, Words, heat, lines, number
+from dashboards.panels import Panel, heat, lines, number
 from dashboards.thresholds import threshold
 
 PREEMPTIONS: Steps = {

@@ -2,9 +2,11 @@
 
 from dashboards.chosen import ENGINE, engines, models, ranks, servers
 from dashboards.engine import UP
+from dashboards.look import About, Query, Steps, Words
 from dashboards.overview import KV_FULL, WAITING
 from dashboards.page import Page, its_engine
-from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, now, number, rows, states
+from dashboards.panels import Panel, lines, now, number, states
+from dashboards.tables import Column, rows
 from dashboards.thresholds import threshold
 
 SKEWED: Steps = {"orange": threshold("VLLMEngineRankSkewed", "times")}

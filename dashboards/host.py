@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from dashboards.chosen import ENGINE, engines, everywhere, ranks, servers
-from dashboards.panels import About, Column, Panel, Query, Steps, lines, rows
+from dashboards.look import About, Query, Steps
+from dashboards.panels import Panel, lines
+from dashboards.tables import Column, rows
 from dashboards.thresholds import threshold
 
 GPU = "GPU {{gpu}} {{Hostname}}"

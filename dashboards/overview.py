@@ -1,8 +1,10 @@
 """The dashboard "vLLM overview": is it serving, and if not, where does it jam."""
 
 from dashboards.chosen import ENGINE, alerts, count, engines, models, servers
+from dashboards.look import About, Query, Steps, Words
 from dashboards.page import Page, its_engine
-from dashboards.panels import About, Column, Panel, Query, Steps, Words, lines, number, rows, states
+from dashboards.panels import Panel, lines, number, states
+from dashboards.tables import Column, rows
 from dashboards.thresholds import burn_rates, threshold
 
 WAITING: Steps = {"orange": threshold("VLLMRequestsWaiting", "waiting")}

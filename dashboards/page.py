@@ -8,7 +8,8 @@ from grafana_foundation_sdk.cog.builder import Builder
 from grafana_foundation_sdk.models import dashboard as models
 
 from dashboards.chosen import alerts
-from dashboards.panels import DATASOURCE, Panel
+from dashboards.look import DATASOURCE
+from dashboards.panels import Panel
 
 FULL_WIDTH = 24
 MOST_NUMBERS = 6

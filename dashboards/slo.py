@@ -1,9 +1,11 @@
 """The dashboard "vLLM objectives": what was promised, what is left of it, and how fast it goes."""
 
 from dashboards.chosen import models
+from dashboards.look import About, Query, Steps
 from dashboards.overview import BURN, burn
 from dashboards.page import Page
-from dashboards.panels import About, Column, Panel, Query, Steps, heat, lines, now, rows
+from dashboards.panels import Panel, heat, lines, now
+from dashboards.tables import Column, rows
 from dashboards.thresholds import burn_rates
 
 LEFT: Steps = {"orange": 0, "yellow": 0.25, "green": 0.5}
