@@ -12,11 +12,9 @@ import requests
 
 from monitor.app import StartError
 from monitor.clock import SystemClock
-from monitor.config.availability import HaConfig
 from monitor.config.config import Config
 from monitor.config.read import load
 from monitor.duty import Duty, telling_nobody
-from monitor.model.instant import SECOND
 from monitor.storage.lease import Lease
 from monitor.storage.lock import FolderLock
 from monitor.storage.migrations import MIGRATIONS
@@ -130,14 +128,13 @@ def storing(config: Config, folder: Path) -> Config:
 def test_whoever_cannot_go_on_duty_goes_on_standing_by_and_does_not_try_without_a_pause(
     config: Config, caplog: pytest.LogCaptureFixture
 ) -> None:
-    config = replace(config, ha=HaConfig(lease=2 * SECOND))
     with on_duty(config) as (first, _), on_duty(config) as (_, other):
         first.stop()
         with closing(sqlite3.connect(config.storage.path / "monitor.db")) as file:
             file.execute("PRAGMA user_version = 999")
         until(lambda: "newer vllm-monitor" in caplog.text, within=10)
         until(lambda: role(other) == "standby", within=5)
-        threading.Event().wait(0.9)
+        threading.Event().wait(0.5)
         assert caplog.text.count("newer vllm-monitor") == 1
         assert [path.name for path in config.storage.path.glob("active-*")] == ["active-2"]
         with closing(sqlite3.connect(config.storage.path / "monitor.db")) as file:
@@ -150,7 +147,7 @@ def test_whoever_cannot_take_the_lease_is_not_even_interrupted(config: Config) -
         before, folder = duty._app, config.storage.path
         # Something that cannot be opened: as where the disk was mounted read-only.
         (folder / "active-2").mkdir()
-        threading.Event().wait(1.0)
+        threading.Event().wait(0.5)
         assert (role(other), duty._app) == ("standby", before)
         (folder / "active-2").rmdir()
 

@@ -22,7 +22,7 @@ rule_files: [../rules.yaml]
 route: {{receiver: oncall, group_by: [alertname], group_wait: 50ms, group_interval: 200ms}}
 receivers: [{{name: oncall, slack_configs: [{{channel: {channel}, bot_token_file: ../token, graphs: false}}]}}]
 storage: {{path: ../data}}
-ha: {{lease: 3s}}
+ha: {{lease: 2s}}
 web: {{listen: 127.0.0.1:0}}
 """
 RULES = """\
