@@ -13,6 +13,7 @@ from monitor.config.read import load
 from tests.deploy.objects import Object, of_kind, pod_of, read, wrong_with
 from tests.deploy.published import IMAGE
 from tests.deploy.tools import DEPLOY, ROOT, answered
+from tests.deploy.wiring import loose_ends
 
 CHART = DEPLOY / "helm" / "vllm-monitor"
 LIMIT = 1 << 20
@@ -75,6 +76,8 @@ MATRIX: Mapping[str, Mapping[str, Any]] = {
     "without-a-token": {"alertmanagerConfig": {"enabled": True, "tokenKey": ""}, "slack": {"kind": "none"}},
 }
 # Of the release; others are called vllm-monitor.
+# A claim, an account and a CA that somebody else has made.
+GIVEN = ("mine", "123", "given", "ca")
 NAMES = {"long-name": "l" * 53, "name-with-a-dot": "team.a", "no-name-of-a-service": "123"}
 REFUSED = [
     pytest.param({"discovry": {}}, "discovry", id="misspelt"),
@@ -140,6 +143,24 @@ def test_values_that_cannot_be_meant_are_refused_by_name(
 ) -> None:
     assert values or request.node.callspec.id in NAMES
     assert told in rendered()[1][request.node.callspec.id]["error"]
+
+
+@pytest.mark.parametrize("case", [case for case in MATRIX if case != "own-configuration"])
+def test_nothing_is_called_by_a_name_that_nobody_has(case: str) -> None:
+    assert loose_ends(objects(case), GIVEN) == []
+
+
+def test_it_reaches_pods_where_it_looks_and_no_others() -> None:
+    def reached(case: str) -> list[str]:
+        (policy,) = of_kind(objects(case), "NetworkPolicy")
+        selectors = [
+            each["namespaceSelector"] for each in policy["spec"]["egress"][-1]["to"] if "podSelector" not in each
+        ]
+        return [each.get("matchLabels", {}).get("kubernetes.io/metadata.name", "any") for each in selectors]
+
+    assert reached("as-it-ships") == ["monitoring"]
+    assert reached("namespaces") == ["a", "b", "monitoring"]
+    assert reached("cluster") == ["any"]
 
 
 @pytest.mark.parametrize("case", MATRIX)

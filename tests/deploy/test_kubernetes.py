@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,17 @@ from monitor.config.read import load
 from tests.deploy.objects import Object, kustomized, of_kind, pod_of, wrong_with
 from tests.deploy.published import IMAGE
 from tests.deploy.tools import DEPLOY, ROOT
+from tests.deploy.wiring import loose_ends
 
 OVERLAYS = DEPLOY / "kubernetes" / "overlays"
+LOOKS_AT_PODS = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
 # A Kubernetes object may have so many bytes.
 LIMIT = 1 << 20
 # What the chart of the production stack renders, as far as it matters here: an engine, and the router.
+POD = ("spec", "template", "spec")
+# What a user writes.
+OWN = "storage: {path: /var/lib/vllm-monitor/data}\nweb: {listen: ':9109'}\n"
+DAEMON = (*POD, "containers", 0)
 PRODUCTION_STACK = Path(__file__).parents[1] / "data" / "production-stack.yaml"
 
 
@@ -51,17 +58,23 @@ def test_the_overlay_that_the_page_shows_is_one(tree: Path) -> None:
     own = tree / "own"
     own.mkdir()
     (own / "kustomization.yaml").write_text(shown)
-    (own / "monitor.yaml").write_text("scrape_configs: []\n")
+    (own / "monitor.yaml").write_text(OWN)
     objects = kustomized(own)
     assert wrong_with(objects, "1.33") == []
     (deployment,) = of_kind(objects, "Deployment")
     assert pod_of(deployment)["containers"][0]["image"] == "registry.internal/vllm-monitor:main"
     assert {one["metadata"].get("namespace", "llm") for one in objects} == {"llm"}
+    assert loose_ends(objects) == []
+    (role,) = of_kind(objects, "ClusterRole")
+    assert role["rules"] == LOOKS_AT_PODS
+    (policy,) = of_kind(objects, "NetworkPolicy")
+    # It reaches what it finds.
+    assert {"namespaceSelector": {}} in policy["spec"]["egress"][-1]["to"]
     (binding,) = of_kind(objects, "ClusterRoleBinding")
     assert binding["subjects"][0]["namespace"] == "llm"
     (found,) = [one["data"] for one in of_kind(objects, "ConfigMap")]
     values = (DEPLOY / "kubernetes" / "base" / "values.yaml").read_text()
-    assert found == {"monitor.yaml": "scrape_configs: []\n", "values.yaml": values}
+    assert found == {"monitor.yaml": OWN, "values.yaml": values}
 
 
 def test_no_kubernetes_before_1_28_takes_a_native_sidecar(built: dict[str, list[Object]]) -> None:
@@ -84,11 +97,8 @@ def test_no_kubernetes_before_1_28_takes_a_native_sidecar(built: dict[str, list[
 def test_what_is_wrong_is_found(
     built: dict[str, list[Object]], kind: str, path: tuple[str | int, ...], value: object, told: str
 ) -> None:
-    one: Any = yaml.safe_load(yaml.safe_dump(of_kind(built["prometheus-operator"], kind)[0]))
-    at = one
-    for step in path[:-1]:
-        at = at[step]
-    at[path[-1]] = value
+    one = deepcopy(of_kind(built["prometheus-operator"], kind)[0])
+    put(one, path, value)
     (mistake,) = wrong_with([one], "1.33")
     assert told in mistake
 
@@ -125,8 +135,67 @@ def test_kustomize_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_the_daemon_may_look_at_pods_and_do_nothing_else(built: dict[str, list[Object]]) -> None:
     objects = built["stand-alone"]
     (role,) = of_kind(objects, "Role")
-    assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+    assert role["rules"] == LOOKS_AT_PODS
     assert of_kind(objects, "ClusterRole") == []
+    (policy,) = of_kind(objects, "NetworkPolicy")
+    assert {"namespaceSelector": {}} not in policy["spec"]["egress"][-1]["to"]
+
+
+def test_nothing_is_called_by_a_name_that_nobody_has(built: dict[str, list[Object]]) -> None:
+    for overlay in ("stand-alone", "prometheus-operator"):
+        assert loose_ends(built[overlay]) == []
+    # The sidecars are found by what their pods and ports are called.
+    monitors = {one["metadata"]["name"]: one["spec"] for one in of_kind(built["prometheus-operator"], "PodMonitor")}
+    beside = monitors["vllm-monitor-sidecar"]
+    (pod,) = [one["spec"]["template"] for one in of_kind(built["sidecar"], "Deployment")]
+    assert beside["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+    (endpoint,) = beside["podMetricsEndpoints"]
+    assert endpoint["port"] == pod["spec"]["initContainers"][0]["ports"][0]["name"]
+    assert endpoint["honorLabels"] is True
+
+
+LOOSE = [
+    pytest.param("Service", ("spec", "ports", 0, "targetPort"), "htp", "Service vllm-monitor: no such port", id="port"),
+    pytest.param("Service", ("spec", "selector", "a"), "b", "Service vllm-monitor: no such port", id="selector"),
+    pytest.param("Service", ("spec", "ports", 0, "name"), "web", "ServiceMonitor", id="port-of-a-service"),
+    pytest.param("NetworkPolicy", ("spec", "ingress", 0, "ports", 0, "port"), "web", "NetworkPolicy", id="way-in"),
+    pytest.param("NetworkPolicy", ("spec", "egress", 0, "ports", 0, "port"), 54, "gets out to 53/UDP", id="way-out"),
+    pytest.param("PodDisruptionBudget", ("spec", "maxUnavailable"), 0, "drained", id="drain"),
+    pytest.param("PodDisruptionBudget", ("spec", "selector", "matchLabels", "a"), "b", "selects nothing", id="budget"),
+    pytest.param("ServiceMonitor", ("spec", "endpoints", 0, "honorLabels"), False, "lose job", id="honor-labels"),
+    pytest.param("RoleBinding", ("subjects", 0, "name"), "other", "no ServiceAccount other", id="subject"),
+    pytest.param("RoleBinding", ("roleRef", "name"), "other", "no Role other", id="role"),
+    pytest.param("Deployment", (*POD, "serviceAccountName"), "other", "no ServiceAccount other", id="account"),
+    pytest.param(
+        "Deployment", (*POD, "volumes", 0, "configMap", "name"), "other", "no ConfigMap other", id="configuration"
+    ),
+    pytest.param("PersistentVolumeClaim", ("metadata", "name"), "other", "no PersistentVolumeClaim", id="claim"),
+    pytest.param("Deployment", (*POD, "terminationGracePeriodSeconds"), 1, "is killed while", id="end"),
+    pytest.param("Deployment", (*DAEMON, "livenessProbe", "httpGet", "path"), "/", "is not asked at /", id="probe"),
+    pytest.param(
+        "Deployment", (*DAEMON, "volumeMounts", 0, "mountPath"), "/etc/x", "has no /etc/vllm-monitor", id="file"
+    ),
+    pytest.param("Deployment", (*DAEMON, "volumeMounts", 1, "mountPath"), "/x", "has no /run/secrets", id="secrets"),
+    pytest.param("Deployment", (*DAEMON, "volumeMounts", 2, "mountPath"), "/x", "has no /var/lib", id="state"),
+    pytest.param("Deployment", (*DAEMON, "volumeMounts", 3, "mountPath"), "/x", "has no /tmp", id="tmp"),
+    pytest.param("Deployment", (*DAEMON, "ports", 0, "containerPort"), 9108, "another port", id="address"),
+]
+
+
+@pytest.mark.parametrize(("kind", "path", "value", "told"), LOOSE)
+def test_what_is_loose_is_found(
+    built: dict[str, list[Object]], kind: str, path: tuple[str | int, ...], value: object, told: str
+) -> None:
+    objects = deepcopy(built["prometheus-operator"])
+    put(of_kind(objects, kind)[0], path, value)
+    assert any(told in one for one in loose_ends(objects)), loose_ends(objects)
+
+
+def put(one: Any, path: tuple[str | int, ...], value: object) -> None:
+    *folders, last = path
+    for step in folders:
+        one = one[step]
+    one[last] = value
 
 
 def containers(built: dict[str, list[Object]]) -> list[Any]:
