@@ -82,15 +82,17 @@ class Liaison:
         if theirs is None or incident is None or verdict.outcome not in (Outcome.SILENCED, Outcome.UNSILENCED):
             return
         silence = self._silences.get(incident.silence_id) if verdict.outcome is Outcome.SILENCED else None
-        job = partial(self._carry_over, theirs, incident, silence, verdict.expires)
+        job = partial(self._carry_over, theirs, incident, silence, self._silences.get(verdict.expires))
         self._workers.submit(("alertmanager", incident.key, verdict.expires, incident.silence_id), job)
 
-    def _carry_over(self, theirs: TheirAlertmanager, incident: Incident, silence: Silence | None, ends: str) -> None:
+    def _carry_over(
+        self, theirs: TheirAlertmanager, incident: Incident, silence: Silence | None, ends: Silence | None
+    ) -> None:
         done = "Also silenced" if silence is not None else "No longer silenced"
         try:
             if silence is not None:
                 theirs.silence(silence)
-            if ends:
+            if ends is not None:
                 theirs.unsilence(ends)
             text = f"{done} in Alertmanager"
         except NotifyError as err:
@@ -100,7 +102,8 @@ class Liaison:
         except Exception:  # a job of a worker must not raise
             log.exception("a silence was not carried over")
             return
-        reply = Reply(f"{incident.id}/{done}/{incident.silence_id or ends}", text)
+        about = incident.silence_id or (ends.id if ends is not None else "")
+        reply = Reply(f"{incident.id}/{done}/{about}", text)
         self._touched(self._incidents.change(incident.key, lambda one: owing(one or incident, (reply,))))
 
     def _look(self, now: Instant) -> None:

@@ -224,9 +224,16 @@ def test_a_real_alertmanager_silences_the_same_once_until_it_is_told_to_end_it(t
             ("team", "y", False, False),
         ]
         assert first["createdBy"] == "alice (U1)"
-        theirs.unsilence(ahead[0].id)
-        theirs.unsilence(ahead[0].id)
+        theirs.unsilence(ahead[0])
+        theirs.unsilence(ahead[0])
         assert [ahead[1].id in one["comment"] for one in active(url)] == [True]
+
+
+def test_of_many_silences_only_those_that_might_be_ours_are_asked_for() -> None:
+    with serving(Theirs(answer=b"[]")) as theirs:
+        given = (equal("alertname", "A"), Matcher("instance", MatchType.REGEX, "a|b"), equal("team", "x"))
+        TheirAlertmanager(theirs.url).unsilence(silence(*given))
+        assert theirs.asked == [{"filter": ['alertname="A"', 'team="x"']}]
 
 
 def one_hour_from_now(one: Silence) -> Silence:

@@ -39,21 +39,24 @@ class TheirAlertmanager:
 
     def silence(self, silence: Silence) -> None:
         """Have it silence the same; what it silences so already stays as it is."""
-        if not self._of(silence.id):
+        if not self._of(silence):
             body = json.dumps(_posted(silence)).encode("utf-8", "replace")
             self._address("silences").post(body, _HEADERS)
 
-    def unsilence(self, silence_id: str) -> None:
-        """End there what silences for our silence of this id."""
-        for theirs in self._of(silence_id):
+    def unsilence(self, silence: Silence) -> None:
+        """End there what silences for our silence."""
+        for theirs in self._of(silence):
             self._address(f"silence/{quote(theirs, safe='')}").delete()
 
-    def _of(self, silence_id: str) -> list[str]:
-        mark = _mark(silence_id)
+    def _of(self, silence: Silence) -> list[str]:
+        mark = _mark(silence.id)
+        # It keeps what has expired for five days: of all of them the answer might be too large. A filter is compared
+        # with the texts of the matchers, so those that are equal are asked for.
+        same = [matcher for matcher in silence.matchers if matcher.type is MatchType.EQUAL]
         try:
             return [
                 str(one["id"])
-                for one in self._asked("silences", [])
+                for one in self._asked("silences", [("filter", str(matcher)) for matcher in same])
                 if str(one["comment"]).endswith(mark) and one["status"]["state"] != _EXPIRED
             ]
         except (KeyError, TypeError) as err:
