@@ -99,6 +99,17 @@ def test_the_monitor_can_write_nothing_but_its_state(stack: Any, minimal: Any) -
         assert one["security_opt"] == ["no-new-privileges:true"]
         writable = [volume["target"] for volume in one["volumes"] if not volume.get("read_only")]
         assert writable == ["/var/lib/vllm-monitor/data"]
+        assert one["tmpfs"] == ["/tmp"]  # noqa: S108 - the container's own
+
+
+def test_the_monitor_is_asked_by_its_own_configuration_and_has_time_to_end(stack: Any, minimal: Any) -> None:
+    for one in (stack["services"]["monitor"], minimal["services"]["monitor"]):
+        file = one["command"][-1]
+        assert one["command"] == ["run", "--config", file]
+        assert one["healthcheck"]["test"] == ["CMD", "vllm-monitor", "healthcheck", "--config", file]
+        assert file in {volume["target"] for volume in one["volumes"]}
+        # Within five seconds what waits is told.
+        assert one["stop_grace_period"] == "10s"
 
 
 def test_the_monitor_does_not_wait_for_the_server_it_watches(stack: Any, minimal: Any) -> None:

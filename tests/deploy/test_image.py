@@ -1,5 +1,6 @@
 """The image: small, without root, and with everything that the wheel is built from."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -44,6 +45,17 @@ def test_buttons_and_graphs_are_there_unless_the_builder_says_otherwise() -> Non
     assert name == "EXTRAS"
     assert set(given.split(",")) == set(project["optional-dependencies"])
     assert any(f'".[${{{name}}}]"' in run.rest for run in of(BUILD, "RUN"))
+
+
+def test_the_folder_of_the_state_belongs_to_its_user_and_a_stop_is_a_request() -> None:
+    (volume,), (user,) = of(FINAL, "VOLUME"), of(FINAL, "USER")
+    (made,) = [step.rest for step in of(FINAL, "RUN") if step.rest.startswith("install -d")]
+    (folder,) = of(FINAL, "WORKDIR")
+    assert (*user.rest.split(":"), volume.rest) == (
+        *re.findall(r"-[og] (\d+)", made),
+        f"{folder.rest}/{made.split()[-1]}",
+    )
+    assert [one.rest for one in of(FINAL, "STOPSIGNAL")] == ["SIGTERM"]
 
 
 def test_what_matplotlib_finds_out_once_is_kept_where_it_may_write() -> None:

@@ -66,6 +66,34 @@ def test_the_watchdog_is_slower_than_the_slowest_group() -> None:
     assert "WatchdogSec=5min" in UNIT.read_text().splitlines()
 
 
+def settings() -> dict[str, str]:
+    """Return what the unit sets; of what is set twice, the last."""
+    return dict(line.split("=", 1) for line in UNIT.read_text().splitlines() if re.match(r"\w+=", line))
+
+
+def test_it_speaks_with_systemd_as_the_daemon_does() -> None:
+    unit = settings()
+    # READY, RELOADING and STOPPING are said; a reload is asked for by SIGHUP; what waits is told within five seconds.
+    assert (unit["Type"], unit["NotifyAccess"], unit["TimeoutStopSec"]) == ("notify", "main", "15s")
+    assert unit["ExecReload"] == "/bin/kill -HUP $MAINPID"
+    assert unit["Restart"] == "always"
+
+
+def test_names_are_those_of_the_files_beside_it() -> None:
+    unit = settings()
+    (user,) = re.findall(r"(?m)^u (\S+)", (FOLDER / "vllm-monitor.sysusers.conf").read_text())
+    assert (unit["User"], unit["Group"]) == (user, user)
+    tmpfiles = (FOLDER / "vllm-monitor.tmpfiles.conf").read_text()
+    environment = unit["EnvironmentFile"].removeprefix("-")
+    config = unit["ExecStart"].split()[-1]
+    assert all(f" {path} " in tmpfiles for path in (environment, config, load(FOLDER / "monitor.yaml").storage.path))
+    assert environment in (FOLDER / "environment").read_text()
+    # The one folder that it may write to.
+    state = f"/var/lib/{unit['StateDirectory']}"
+    assert f"MPLCONFIGDIR={state}/" in unit["Environment"]
+    assert unit["WorkingDirectory"] == state
+
+
 def test_the_configuration_beside_it_fits_the_unit() -> None:
     config = load(FOLDER / "monitor.yaml")
     assert f"StateDirectory={config.storage.path.name}" in UNIT.read_text().splitlines()
