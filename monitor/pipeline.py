@@ -34,8 +34,8 @@ class Beyond(Protocol):
         """When it last did all that was asked of it."""
         ...
 
-    def alerts(self, at: Instant) -> Sequence[Alert]:
-        """Return the alerts that no rule can raise, after the evaluation at `at`."""
+    def alerts(self, at: Instant, interval: Duration | None = None) -> Sequence[Alert]:
+        """Return the alerts that no rule can raise, after the evaluation of the groups of `interval` at `at`."""
         ...
 
     @property
@@ -125,7 +125,7 @@ class Pipeline:
             prober.write(at)
         alerts = self.manager.evaluate(at, interval)
         if self.upstream is not None:
-            alerts = [*alerts, *self.upstream.alerts(at)]
+            alerts = [*alerts, *self.upstream.alerts(at, interval)]
         with self._step:
             self.dispatcher.insert(alerts, self.clock.now())
             self.tell(*self.manager.changes(), evaluated=at)

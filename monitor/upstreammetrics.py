@@ -9,7 +9,7 @@ class UpstreamMetrics:
     def __init__(self, registry: CollectorRegistry, reasons: tuple[str, ...]) -> None:
         self.up = Gauge(
             "vllm_monitor_prometheus_up",
-            "Whether every question of the last evaluation was answered.",
+            "Whether every question of the last evaluations was answered.",
             registry=registry,
         )
         self.queries = Counter("vllm_monitor_prometheus_queries", "Questions to Prometheus.", registry=registry)

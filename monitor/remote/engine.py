@@ -12,6 +12,7 @@ from monitor.remote.answer import Answer
 from monitor.remote.client import Client
 from monitor.remote.errors import Reason, RemoteError
 
+_KINDS = ("vector", "matrix", "scalar", "string")
 _NO_VALUE = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
@@ -52,21 +53,24 @@ def _result(answer: Answer, at: Instant, name: str) -> Result:
 
 def value_of(data: Any, at: Instant, name: str) -> Value:
     """Return the value in the `data` of an answer of the server `name`, asked for `at`. Raises RemoteError."""
+    kind = data.get("resultType") if isinstance(data, dict) else None
+    if kind not in _KINDS:
+        what = f"{name} does not speak the Prometheus HTTP API: it answers a value of an unknown type"
+        raise RemoteError(what, reason=Reason.NOT_PROMETHEUS)
     try:
         found = data["result"]
-        match data["resultType"]:
+        match kind:
             case "vector":
                 return Vector(at, [(_labels(one["metric"]), float(one["value"][1])) for one in found or ()])
             case "matrix":
                 return Matrix(sorted(_series(found or ()), key=lambda one: one.labels))
             case "scalar":
                 return Scalar(at, float(found[1]))
-            case "string":
+            case _:
                 return String(at, str(found[1]))
     except _NO_VALUE as err:
         what = f"{name} answers a value that is none ({type(err).__name__}); native histograms are not supported"
         raise RemoteError(what, reason=Reason.REFUSED) from err
-    raise RemoteError(f"{name} answers a value of an unknown type", reason=Reason.REFUSED)
 
 
 def _series(found: Any) -> Iterator[Series]:

@@ -1,6 +1,7 @@
 """Whether Prometheus answers, and the alert that it does not."""
 
 import threading
+from dataclasses import dataclass
 
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE, Duration, Instant, format_duration
@@ -12,19 +13,30 @@ NAME = "VLLMMonitorPrometheusDown"
 HOLD: Duration = MINUTE
 
 
+@dataclass
+class _Tally:
+    """What became of the questions of one evaluation; `worst` is why one has no answer."""
+
+    answered: int = 0
+    unanswered: int = 0
+    worst: RemoteError | None = None
+
+
 class Outage:
     """
     Hears what became of every question, and says after each evaluation what there is to tell of it.
 
-    An evaluation is good when every question of it was answered; the alert fires when none has been for HOLD.
+    An evaluation is good when every question of it was answered. Groups of different intervals are evaluated each at
+    their own instants, and what one of them lacks the others cannot make up for: it is over when all are good again.
     """
 
     def __init__(self, server: str, instance: str) -> None:
         self._server = server
         self._alert = StandingAlert(NAME, instance, "critical", HOLD)
         self._lock = threading.Lock()
-        self._answered = self._unanswered = 0
-        self._worst: RemoteError | None = None
+        self._now = _Tally()
+        # By the interval of their groups: the evaluations that were not good when they last were; the newest is last.
+        self._failing: dict[Duration | None, _Tally] = {}
         # When an evaluation last was good; None before the first.
         self.answered_at: Instant | None = None
 
@@ -32,27 +44,33 @@ class Outage:
         """A question was answered, or failed. Safe to call from any thread."""
         with self._lock:
             if error is not None and error.is_outage:
-                self._worst = error
-                self._unanswered += 1
+                self._now.worst = error
+                self._now.unanswered += 1
             else:
-                self._answered += 1
+                self._now.answered += 1
 
     @property
     def is_down(self) -> bool:
         return self._alert.since is not None
 
-    def alerts(self, at: Instant) -> list[Alert]:
-        """Return what dispatch must hear of after the evaluation at `at`."""
+    def alerts(self, at: Instant, interval: Duration | None = None) -> list[Alert]:
+        """Return what dispatch must hear of after the evaluation of the groups of `interval` (None: all) at `at`."""
         with self._lock:
-            answered, unanswered, worst = self._answered, self._unanswered, self._worst
-            self._answered, self._unanswered, self._worst = 0, 0, None
-        if worst is not None:
-            return self._alert.raised(at, self._texts(worst, at, answered, unanswered))
-        if not answered:
+            tally, self._now = self._now, _Tally()
+        if not tally.answered and tally.worst is None:
             # Nothing was asked: whatever was, is.
             return []
-        self.answered_at = at
-        return self._alert.over(at)
+        for known in (interval, None) if interval is not None else tuple(self._failing):
+            self._failing.pop(known, None)
+        if tally.worst is not None:
+            self._failing[interval] = tally
+        if not self._failing:
+            self.answered_at = at
+            return self._alert.over(at)
+        if tally.worst is None and not self._alert.fires:
+            # That is for the others to say, when it is their turn.
+            return []
+        return self._alert.raised(at, self._texts(list(self._failing.values())[-1], at))
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much."""
@@ -65,12 +83,14 @@ class Outage:
         self._alert.take_over(old._alert)  # noqa: SLF001 - the same class
         self.answered_at = old.answered_at
 
-    def _texts(self, error: RemoteError, at: Instant, answered: int, unanswered: int) -> dict[str, str]:
-        since = self._alert.since
+    def _texts(self, tally: "_Tally", at: Instant) -> dict[str, str]:
+        since, error = self._alert.since, tally.worst
+        assert error is not None  # noqa: S101 - it is among those that fail
         lasts = format_duration(at - since if since is not None else 0)
-        if answered:
+        if tally.answered:
+            asked = tally.answered + tally.unanswered
             summary = "Prometheus leaves some of vllm-monitor's questions unanswered"
-            which = f"{unanswered} of {answered + unanswered} questions have no answer: their alerts stay as they were"
+            which = f"{tally.unanswered} of {asked} questions have no answer: their alerts stay as they were"
         else:
             summary = "Prometheus does not answer vllm-monitor"
             which = "The alerts of vLLM stay as they were when it last answered"

@@ -26,6 +26,10 @@ class StandingAlert:
         self._is_first = True
         self.since: Instant | None = None
 
+    @property
+    def fires(self) -> bool:
+        return self._alert is not None and self._alert.ends_at is None
+
     def raised(self, at: Instant, annotations: Mapping[str, str]) -> list[Alert]:
         """There is a reason at `at`; return what dispatch must hear of."""
         self._is_first = False
@@ -33,8 +37,7 @@ class StandingAlert:
             self.since = at
         if at - self.since < self._hold:
             return []
-        fires = self._alert is not None and self._alert.ends_at is None
-        begun = self._alert.starts_at if self._alert is not None and fires else at
+        begun = self._alert.starts_at if self._alert is not None and self.fires else at
         self._alert = Alert(self._labels, Labels.of(annotations), begun, active_at=self.since)
         return [self._alert]
 

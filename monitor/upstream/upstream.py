@@ -81,9 +81,9 @@ class Upstream:
         """Return what evaluates the expressions of people, each within `seconds` (None: the timeout)."""
         return RoutedEngine(local, RemoteEngine(self.client, seconds), self.split.is_local)
 
-    def alerts(self, at: Instant) -> list[Alert]:
-        """Return the alerts that no rule can raise, after the evaluation at `at`."""
-        found = [*self._outage.alerts(at), *self.recorded.alerts(at)]
+    def alerts(self, at: Instant, interval: Duration | None = None) -> list[Alert]:
+        """Return the alerts that no rule can raise, after the evaluation of the groups of `interval` at `at`."""
+        found = [*self._outage.alerts(at, interval), *self.recorded.alerts(at)]
         if self.split.recorded:
             found += self._emptiness.alerts(at)
         self._metrics.up.set(not self._outage.is_down)

@@ -97,7 +97,10 @@ def test_values_of_every_kind_are_understood() -> None:
         (good([{"metric": 5, "value": [1, "1"]}]), Reason.REFUSED, 1, "AttributeError"),
         (good([{"metric": {}, "value": [1, "1e"]}]), Reason.REFUSED, 1, "ValueError"),
         (Answer(200, "[" * 30_000), Reason.NOT_PROMETHEUS, 1, "does not speak"),
-        (good(None, "streams"), Reason.REFUSED, 1, "unknown type"),
+        (good(None, "streams"), Reason.NOT_PROMETHEUS, 1, "unknown type"),
+        (Answer(200, '{"status": "success", "data": null}'), Reason.NOT_PROMETHEUS, 1, "unknown type"),
+        (Answer(200, '{"status": "success", "data": {"resultType": []}}'), Reason.NOT_PROMETHEUS, 1, "unknown type"),
+        (good(5), Reason.REFUSED, 1, "TypeError"),
     ],
 )
 def test_every_way_to_fail_has_its_reason_and_is_tried_again_where_that_may_help(

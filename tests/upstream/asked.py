@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from monitor.embedded import EmbeddedQuery, WindowAppender
 from monitor.expressions import expressions_of
 from monitor.model.alert import Alert
-from monitor.model.instant import SECOND, Instant
+from monitor.model.instant import SECOND, Duration, Instant
 from monitor.promql import Engine
 from monitor.remote.options import RemoteOptions
 from monitor.rules.context import Context
@@ -73,8 +73,12 @@ class Asking:
         alerts: list[Alert] = []
         for _ in range(count):
             self.at += STEP
-            alerts = [*self.manager.evaluate(self.at), *self.upstream.alerts(self.at)]
+            alerts = self.evaluate()
         return alerts
+
+    def evaluate(self, interval: Duration | None = None) -> list[Alert]:
+        """Evaluate the groups of `interval` (None: all) now."""
+        return [*self.manager.evaluate(self.at, interval), *self.upstream.alerts(self.at, interval)]
 
     def states(self) -> dict[str, str]:
         return {

@@ -237,6 +237,42 @@ def test_one_question_without_an_answer_does_not_silence_the_others_and_says_so(
         assert rules.states()["Busy"] == "firing"
 
 
+def test_what_the_groups_of_one_interval_lack_is_not_made_up_for_by_those_of_another() -> None:
+    answers = Answers(rules=["x"])
+    rules_text = """\
+groups:
+  - {name: often, rules: [{alert: Often, expr: "x > 1"}]}
+  - {name: seldom, interval: 1m, rules: [{alert: Seldom, expr: "x > 2"}]}
+"""
+    with asking(rules_text, answers) as rules:
+        rules.at -= rules.at % MINUTE
+
+        def minute() -> list[list[Alert]]:
+            told = [rules.evaluate(STEP), rules.evaluate(MINUTE)]
+            for _ in range(3):
+                rules.at += STEP
+                told.append(rules.evaluate(STEP))
+            rules.at += STEP
+            return [named(alerts, "VLLMMonitorPrometheusDown") for alerts in told]
+
+        assert minute() == [[]] * 5
+        # For a moment, and gone when it is asked the next time.
+        answers.faults["x > 2"] = DOWN
+        assert minute() == [[]] * 5
+        del answers.faults["x > 2"]
+        assert minute() == [[]] * 5
+        for question in ("x > 1", "x > 2"):
+            answers.faults[question] = DOWN
+            minute()
+            # From then on at each evaluation, of whichever groups.
+            assert [len(alerts) for alerts in minute()[1:]] == [1] * 4
+            assert rules.metric("up") == 0
+            del answers.faults[question]
+            *_, over = (alert for alerts in minute() for alert in alerts)
+            assert over.ends_at is not None
+            assert rules.metric("up") == 1
+
+
 def test_where_nobody_tells_which_rules_are_loaded_their_series_do() -> None:
     answers = busy()
     answers.rules = []
