@@ -258,8 +258,7 @@ class Duty:
 def _clear(folder: Path) -> None:
     """Take away what those that stood by and were killed have left behind."""
     for left in folder.glob(f"{_SCRATCH}*"):
-        with contextlib.suppress(StateError):
-            FolderLock(left).close()
+        with contextlib.suppress(StateError), contextlib.closing(FolderLock(left)):
             shutil.rmtree(left, ignore_errors=True)
 
 
