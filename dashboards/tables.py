@@ -32,7 +32,7 @@ _HEADS = {
     "waiting_lora_adapters": "Waiting",
 }
 # Pixels of those whose values are long.
-_WIDE = {"alertname": 200, "instance": 170, "model_name": 130, "rule": 200}
+_WIDE = {"alertname": 200, "instance": 150, "model_name": 110, "rule": 200, "severity": 85}
 
 
 @dataclass(frozen=True)

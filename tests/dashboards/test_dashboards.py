@@ -18,7 +18,7 @@ from monitor.rulebook.build import build
 from monitor.rulebook.values import read_values
 from monitor.shipped import shipped_dashboards
 from tests.dashboards.queries import asked, dashboards, panels
-from tests.rules.lint import numbers
+from tests.rules.lint import names, numbers
 
 ROOT = Path(__file__).parents[2]
 PATHS = sorted((ROOT / "dashboards").glob("*.json"))
@@ -123,6 +123,14 @@ def _compared_with(alert: str) -> set[float]:
     documents = [yaml.load(path.read_text(), yaml.CSafeLoader) for path in (ROOT / "rules").glob("*.rules.yaml")]
     rules = [rule for document in documents for group in document["groups"] for rule in group["rules"]]
     return {number for rule in rules if rule.get("alert") == alert for number in numbers(rule["expr"])}
+
+
+def test_a_panel_reads_whatever_is_recorded_for_panels_alone() -> None:
+    documents = [yaml.load(path.read_text(), yaml.CSafeLoader) for path in (ROOT / "rules").glob("*.rules.yaml")]
+    groups = [group for document in documents for group in document["groups"] if group["name"].endswith("-details")]
+    recorded = {rule["record"] for group in groups for rule in group["rules"]}
+    assert len(groups) == 2
+    assert recorded - {name for one in asked() for name in names(one.expr)} == set()
 
 
 def test_what_runbooks_call_a_panel_is_one() -> None:
