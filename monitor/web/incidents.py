@@ -45,7 +45,7 @@ class IncidentsApi:
         after = time_of(request.args, "start", until - _USUAL)
         found = self._daemon.handled(after, until)
         if found is None:
-            raise ApiError("not running", ErrorType.UNAVAILABLE)
+            raise ApiError("not running, or standing by for another one", ErrorType.UNAVAILABLE)
         return Answer([_shown(one) for one in found]).response()
 
 
