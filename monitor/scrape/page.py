@@ -31,8 +31,9 @@ class PageReader:
 
     def want(self, wanted: Collection[str] | None) -> None:
         """Read other metrics from the next page on."""
+        if wanted != self._ingest.wanted:
+            self._format = None
         self._ingest = replace(self._ingest, wanted=wanted)
-        self._format = None
 
     def read(self, body: bytes, form: Format) -> Page:
         """
@@ -85,7 +86,8 @@ class PageReader:
     def _whole(self, lines: list[str], form: Format) -> Page:
         known = self._shape.by_text() if form is self._format else {}
         page, shape = WholePage(form, self._ingest, known).read(lines)
-        if page.series == self._page.series:
+        if known and page.series == self._page.series:
+            # They are the very same. Where nothing was known they are equal at most, and the shape has the new ones.
             page = replace(page, series=self._page.series)
         self._shape, self._format = shape, form
         return page

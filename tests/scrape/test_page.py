@@ -1,5 +1,6 @@
 """The reader against other readers, and against itself without a memory."""
 
+import gc
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from monitor.scrape.errors import PageError
 from monitor.scrape.labels import LabelMaker
 from monitor.scrape.openmetrics import OPENMETRICS
 from monitor.scrape.page import PageReader
-from monitor.scrape.shape import Page
+from monitor.scrape.shape import Page, Series
 from monitor.scrape.text import TEXT
 from monitor.scrape.whole import Format, Ingest
 from tests.scrape.pages import (
@@ -167,6 +168,24 @@ def test_what_is_wanted_may_change() -> None:
         reader.want(wanted)
         names.append([series.labels.name for series in reader.read(b"a 1\nb 1\n", TEXT).series])
     assert names == [["a"], ["b"], ["a", "b"]]
+
+
+def test_a_series_is_held_once_whatever_is_wanted_and_whoever_says_it_again() -> None:
+    def held() -> int:
+        gc.collect()
+        return sum(type(one) is Series for one in gc.get_objects())
+
+    before = held()
+    reader = PageReader(Ingest(wanted={"a"}))
+    first = reader.read(b"a 1\nb 1\n", TEXT)
+    alone = held() - before
+    reader.want({"a"})
+    assert reader.read(b"a 2\nb 1\n", TEXT).series is first.series
+    del first
+    for wanted in ({"a", "c"}, {"a", "d"}):
+        reader.want(wanted)
+        reader.read(b"a 3\nb 1\n", TEXT)
+        assert held() - before == alone
 
 
 def test_a_page_may_change_its_format() -> None:

@@ -44,7 +44,8 @@ class Pace:
     """
     How long a run is, and how often something happens in it.
 
-    Memory is judged from `warm_up` on: the window is as long as it gets, every server has had its spell.
+    Memory is judged from `warm_up` on: the window is as long as it gets, every server has had its spell, and what a
+    reload and a restart take at most has been taken once; the allocator does not give it back.
     """
 
     duration: Duration
@@ -56,7 +57,7 @@ class Pace:
 
 
 WEEK = Pace(168 * HOUR, 30 * SECOND, 24 * HOUR, 5 * HOUR, 11 * HOUR, 3 * HOUR)
-HOURS = Pace(6 * HOUR, MINUTE, 2 * HOUR, 70 * MINUTE, 150 * MINUTE, HOUR)
+HOURS = Pace(6 * HOUR, MINUTE, 3 * HOUR, 70 * MINUTE, 150 * MINUTE, HOUR)
 
 
 @dataclass(frozen=True, slots=True)
