@@ -4,7 +4,10 @@ Targets by name in the DNS: `dns_sd_configs`. reference: Prometheus 3, discovery
 The system's resolver has no way to ask for SRV or MX, so dnspython asks; it is loaded when somebody configures this.
 """
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from monitor.discovery.errors import DiscoveryError, Reason
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 TYPES = ("SRV", "A", "AAAA", "MX", "NS")
 # How long all servers together may take for one name.
 _LIFETIME_SECONDS = 10.0
+# So many names are looked up at a time: those that nobody answers for hold up no more than a few of the others.
+_AT_ONCE = 8
+_ENDED = DiscoveryError("the search has ended", reason=Reason.LOOKUP)
 _NAME, _RECORD = "__meta_dns_name", "__meta_dns_{kind}_record_{what}"
 
 
@@ -45,21 +51,49 @@ class DnsDiscovery:
         self._every = refresh_interval
         self._lookup = lookup
         self._groups: dict[str, TargetGroup] = {}
+        self._stopping = threading.Event()
 
     def look(self) -> tuple[Found, Duration]:
-        """Look up every name, one after the other."""
+        """Look up all names; one that nobody answers for does not hold up the others."""
         errors: list[DiscoveryError] = []
-        for name in self._names:
-            try:
-                group = TargetGroup(name, tuple(self._targets(name)))
-            except DiscoveryError as err:
-                errors.append(err)
+        for name, found in self._looked_up().items():
+            if isinstance(found, TargetGroup):
+                self._groups[name] = found
+            elif isinstance(found, DiscoveryError):
+                errors.append(found)
             else:
-                self._groups[name] = group
-        return Found(tuple(self._groups.values()), errors), self._every
+                raise found
+        # As they are configured, whoever answered first.
+        return Found(tuple(self._groups[name] for name in self._names if name in self._groups), errors), self._every
 
     def stop(self) -> None:
-        """A look-up under way ends by itself."""
+        """Look-ups under way end by themselves, within seconds; no other begins."""
+        self._stopping.set()
+
+    def _looked_up(self) -> Mapping[str, TargetGroup | Exception]:
+        found: dict[str, TargetGroup | Exception] = dict.fromkeys(self._names, _ENDED)
+        left = deque(self._names)
+
+        def work() -> None:
+            with contextlib.suppress(IndexError):
+                while not self._stopping.is_set():
+                    name = left.popleft()
+                    found[name] = self._group(name)
+
+        # None of a pool, which the end of the process would wait for.
+        helpers = [threading.Thread(target=work, name="dns", daemon=True) for _ in self._names[1:_AT_ONCE]]
+        for helper in helpers:
+            helper.start()
+        work()
+        for helper in helpers:
+            helper.join()
+        return found
+
+    def _group(self, name: str) -> TargetGroup | Exception:
+        try:
+            return TargetGroup(name, tuple(self._targets(name)))
+        except Exception as err:  # noqa: BLE001 - it is told, or raised again, on the thread that looks
+            return err
 
     def _targets(self, name: str) -> Iterator[Labels]:
         # Servers rotate their answers: sorted, the same records are the same targets.

@@ -1,8 +1,10 @@
 """Targets in files, which are read again when they change: `file_sd_configs`."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from monitor.discovery.errors import DiscoveryError, Reason
 from monitor.discovery.groups import read_json, read_yaml
@@ -20,14 +22,21 @@ _FILEPATH = "__meta_filepath"
 # Only the name of a file may be a pattern, the folder is one.
 _MAGIC = re.compile(r"[*?[]")
 
-_Stamp = tuple[int, int, int]
+
+class _Stamp(NamedTuple):
+    """What tells a changed file from the one before; all -1 when nobody can say."""
+
+    changed: int = -1
+    size: int = -1
+    inode: int = -1
 
 
 class FileDiscovery:
     """
     The groups of all files that `patterns` match; a file that is wrong keeps its last good groups.
 
-    A file is read when it looks different from the last time, and every `refresh_interval` in any case.
+    A file is read when it looks different from the last time, and every `refresh_interval` in any case. One that has
+    become empty is believed only then: whoever writes it anew has emptied it first.
     """
 
     def __init__(self, patterns: Sequence[str], refresh_interval: Duration) -> None:
@@ -45,7 +54,7 @@ class FileDiscovery:
         paths = paths_of(self._patterns)
         stamps = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
         for path, stamp in stamps.items():
-            if refresh or self._stamps.get(path) != stamp:
+            if refresh or (self._stamps.get(path) != stamp and (stamp.size or not self._groups.get(path))):
                 self._read(path)
         for gone in self._stamps.keys() - stamps.keys():
             self._groups.pop(gone, None)
@@ -85,9 +94,9 @@ def read_file(path: str) -> tuple[TargetGroup, ...]:
 
 
 def _stamp(path: str) -> _Stamp | None:
-    """Return what tells a changed file from the one before, None when there is none."""
+    """Return how a file looks, None when there is none. A link that leads nowhere is there: reading it tells."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+        return _Stamp() if os.path.lexists(path) else None
+    return _Stamp(found.st_mtime_ns, found.st_size, found.st_ino)

@@ -44,7 +44,11 @@ class HttpDiscovery:
 
     def look(self) -> tuple[Found, Duration]:
         """Ask once. Raises DiscoveryError."""
-        answer = self._get()
+        try:
+            answer = self._get()
+        except DiscoveryError as err:
+            # Of several servers it is this one.
+            raise DiscoveryError(f"{_named(self._url)}: {err}", reason=err.reason) from err
         if answer.content_type.partition(";")[0].strip().lower() != _CONTENT_TYPE:
             what = f"{_named(self._url)}: the content type is not {_CONTENT_TYPE}"
             raise DiscoveryError(what, reason=Reason.CONTENT)

@@ -90,7 +90,9 @@ class Provider:
 
     def _take(self, found: Found) -> None:
         is_other = _differ(found.groups, self.groups)
-        self.groups = found.groups
+        if is_other:
+            # Else the very same stay: what became of them is known.
+            self.groups = found.groups
         self._tell(found.errors)
         # A failure is no answer: whoever waits for the first one wants targets.
         is_first = not self.answered.is_set() and not (found.errors and not found.groups)

@@ -141,9 +141,10 @@ class ApiServer:
         generation, said, position = self._generation, 0, 0
         while True:
             with self._changed:
-                while not self._ended and self._generation == generation and len(self._events) == position:
+                # Older versions may have been forgotten since the question came.
+                while not self._is_over(generation, after) and len(self._events) == position:
                     self._changed.wait()
-                if self._ended or self._generation != generation:
+                if self._is_over(generation, after):
                     return
                 new, position = self._events[position:], len(self._events)
             for event in new:
@@ -153,6 +154,9 @@ class ApiServer:
                     said += 1
                     if said >= self.cut:
                         return
+
+    def _is_over(self, generation: int, after: int) -> bool:
+        return self._ended or self._generation != generation or after < self.expired
 
 
 def key_of(obj: Json) -> str:

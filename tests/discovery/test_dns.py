@@ -1,7 +1,8 @@
 """Targets in the DNS, from a server on the loopback that speaks it."""
 
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
 
@@ -13,6 +14,7 @@ import pytest
 from dns.resolver import Resolver
 
 from monitor.discovery.dns import Dns, DnsDiscovery
+from monitor.discovery.errors import DiscoveryError, Reason
 from monitor.model.labels import Labels
 
 ZONE = {
@@ -122,3 +124,43 @@ def test_a_name_that_nobody_can_answer_for_keeps_its_records_and_one_that_is_gon
         found, _ = discovery.look()
     assert [len(group.targets) for group in found.groups] == [2, 0]
     assert [str(error).partition(":")[0] for error in found.errors] == ['cannot look up A of "vllm.example"']
+
+
+def test_names_that_nobody_answers_for_hold_up_neither_the_others_nor_the_end() -> None:
+    hanging, asked = threading.Event(), []
+
+    def lookup(name: str, kind: str) -> Sequence[tuple[str, int | None]]:
+        asked.append((name, kind))
+        if name.startswith("dead"):
+            assert hanging.wait(10)
+            raise DiscoveryError(name, reason=Reason.LOOKUP)
+        if name == "good-3":
+            hanging.set()
+        return [("10.0.0.1", None)]
+
+    names = [*(f"dead-{number}" for number in range(4)), *(f"good-{number}" for number in range(4))]
+    found, _ = DnsDiscovery(names, "A", 9000, 30_000, lookup).look()
+    assert [group.source for group in found.groups] == names[4:]
+    assert [str(error) for error in found.errors] == names[:4]
+    assert sorted(asked) == sorted((name, "A") for name in names)
+
+
+def test_after_the_end_no_other_name_is_looked_up() -> None:
+    asked = []
+
+    def lookup(name: str, kind: str) -> Sequence[tuple[str, int | None]]:
+        asked.append((name, kind))
+        discovery.stop()
+        return []
+
+    discovery = DnsDiscovery([f"{number}.example" for number in range(100)], "A", 9000, 30_000, lookup)
+    discovery.look()
+    assert len(asked) <= 8
+
+
+def test_a_defect_on_the_way_is_not_lost() -> None:
+    def lookup(name: str, kind: str) -> Sequence[tuple[str, int | None]]:
+        raise LookupError(name, kind)
+
+    with pytest.raises(LookupError):
+        DnsDiscovery(["a", "b"], "A", 9000, 30_000, lookup).look()

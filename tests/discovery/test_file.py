@@ -115,6 +115,38 @@ def test_a_file_that_cannot_be_read_is_told_of(tmp_path: Path) -> None:
     assert seen(looking(tmp_path, "t.json")) == ([], [f"{tmp_path / 't.json'}: is not a file"])
 
 
+def test_a_file_that_has_been_emptied_is_believed_when_it_still_is_at_the_refresh(tmp_path: Path) -> None:
+    """`generate > targets.yml`: the shell empties the file before anybody writes to it."""
+    file = tmp_path / "t.yml"
+    file.write_text("- targets: [a:1]\n")
+    discovery = looking(tmp_path, "t.yml", refresh_interval=3000)
+    assert seen(discovery) == (["a:1"], [])
+    file.write_text("")
+    assert seen(discovery) == (["a:1"], [])
+    file.write_text("- targets: [b:1]\n")
+    assert seen(discovery) == (["b:1"], [])
+    file.write_text("")
+    assert [seen(discovery)[0] for _ in range(3)] == [[], [], []]
+    file.write_text("- targets: [c:1]\n")
+    assert seen(discovery) == (["c:1"], [])
+
+
+@pytest.mark.parametrize(("leads_to", "told"), [("nowhere.json", "No such file"), ("t.json", "symbolic links")])
+def test_a_link_that_leads_nowhere_keeps_the_targets_and_is_told_of(tmp_path: Path, leads_to: str, told: str) -> None:
+    """As when a share is not mounted any more."""
+    file = tmp_path / "t.json"
+    file.write_text(GOOD)
+    discovery = looking(tmp_path, "*.json")
+    seen(discovery)
+    file.unlink()
+    file.symlink_to(leads_to)
+    addresses, errors = seen(discovery)
+    assert addresses == ["a:1"]
+    assert [told in error for error in errors] == [True]
+    file.unlink()
+    assert seen(discovery) == ([], [])
+
+
 def test_json_may_say_what_yaml_cannot(tmp_path: Path) -> None:
     labels = {"emoji": "\U0001f600", "slash": "\\ud83d", "tab": "a\tb"}
     (tmp_path / "t.json").write_text(json.dumps([{"targets": ["a:1"], "labels": labels}], indent="\t"))

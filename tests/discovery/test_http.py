@@ -79,7 +79,9 @@ def test_the_list_is_asked_for_as_prometheus_does_and_its_targets_say_where_they
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"status": 503}, "HTTP status 503"),
+        ({"status": 503}, "/targets: server returned HTTP status 503"),
+        ({"status": 401}, "/targets: server returned HTTP status 401"),
+        ({"body": " " * 10_000_000}, "/targets: body exceeds body_size_limit"),
         ({"type": "text/html"}, "the content type is not application/json"),
         ({"body": '[{"targets": [}]'}, "/targets:1:15: is not valid JSON"),
         ({"body": '[{"tragets": []}]'}, '/targets:1:3: target group 1: unknown field "tragets"'),
@@ -100,10 +102,20 @@ def test_when_the_server_fails_its_last_list_stays(change: dict[str, Any], told:
 
 def test_no_message_repeats_what_may_be_a_secret_of_the_url() -> None:
     answers = Answers()
-    answers.type = "text/html"
-    with served(answers) as url, pytest.raises(DiscoveryError) as told:
-        discovery_of(HttpSDConfig(url=url + "?token=geheim")).look()
-    assert "geheim" not in str(told.value)
+    for answers.type, answers.status in (("text/html", 200), ("text/html", 500)):
+        with served(answers) as url, pytest.raises(DiscoveryError) as told:
+            discovery_of(HttpSDConfig(url=url + "?token=geheim")).look()
+        assert "geheim" not in str(told.value)
+
+
+def test_a_list_that_is_as_before_is_the_very_same() -> None:
+    """So that nobody goes through its targets again."""
+    with served(Answers()) as url:
+        found = provider(url)
+        found.step()
+        before = found.groups
+        found.step()
+    assert found.groups is before
 
 
 def test_the_targets_are_those_that_promtool_finds(tmp_path: Path) -> None:

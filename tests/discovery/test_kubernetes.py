@@ -225,6 +225,18 @@ class Scripted:
             yield line if isinstance(line, bytes) else json.dumps(line).encode()
 
 
+@dataclass
+class Slow:
+    """A clock on which every step takes no time but that of this number, which takes a minute."""
+
+    number: int
+    asked: int = 0
+
+    def __call__(self) -> float:
+        self.asked += 1
+        return 60.0 * (self.asked > 2 * self.number)
+
+
 def listed(*pods: Any, version: str = "1", rest: str = "") -> Any:
     return {"metadata": {"resourceVersion": version, "continue": rest}, "items": list(pods)}
 
@@ -263,6 +275,35 @@ def test_whatever_a_server_says_is_survived(script: list[Any], keys: list[str], 
 def test_a_server_that_ends_every_watch_at_once_is_asked_less_and_less_often() -> None:
     reflector = Reflector(PODS, Scripted([listed(A), [], [], []]), lambda _, __: None, seconds=lambda: 0.0)
     assert [reflector.step() for _ in range(4)] == [0, 1000, 2000, 4000]
+
+
+def test_a_server_for_which_every_list_is_too_old_at_once_is_asked_less_and_less_often() -> None:
+    script: list[Any] = [listed(A), GoneError()] * 3
+    reflector = Reflector(PODS, Scripted(script), lambda _, __: None, seconds=lambda: 0.0)
+    assert [reflector.step() for _ in range(6)] == [0, 1000, 0, 2000, 0, 4000]
+    assert reflector.error is None
+
+
+def test_a_list_that_never_comes_to_its_end_is_told_of() -> None:
+    reflector = Reflector(PODS, Scripted([listed(A, rest="x"), GoneError()] * 2), lambda _, __: None)
+    assert [reflector.step() for _ in range(2)] == [1000, 2000]
+    assert reflector.has_tried
+    assert "too old" in str(reflector.error)
+
+
+@pytest.mark.parametrize("end", [[], [b"{cut off"], [GONE_EVENT]])
+def test_after_a_watch_that_went_on_for_a_while_the_pause_is_short_again_however_it_ended(end: list[Any]) -> None:
+    broken = DiscoveryError("away", reason=Reason.REQUEST)
+    reflector = Reflector(PODS, Scripted([listed(A), broken, broken, end]), lambda _, __: None, seconds=Slow(3))
+    assert [reflector.step() for _ in range(4)] == [0, 1000, 2000, 1000 if end else 0]
+
+
+def test_of_a_search_that_has_ended_no_other_page_is_asked_for() -> None:
+    api = Scripted([listed(A, rest="x"), listed(B)])
+    reflector = Reflector(PODS, api, lambda _, __: None)
+    reflector.stop()
+    reflector.step()
+    assert len(api.script) == 1
 
 
 def test_hostile_labels_and_annotations_become_names_that_are_allowed_and_nothing_too_long() -> None:

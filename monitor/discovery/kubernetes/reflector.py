@@ -115,30 +115,32 @@ class Reflector:
 
     def step(self) -> Duration:
         """List, or watch until the server ends it; returns how long to wait before the next step. Never raises."""
+        began, is_list = self._seconds(), not self._version
+        error: DiscoveryError | None = None
         try:
-            began = self._seconds()
-            listed = not self._version
-            if listed:
+            if is_list:
                 self._list()
             else:
                 self._watch()
-        except GoneError:
+        except GoneError as err:
             self._version = ""
-            return self._paused()
+            # After a watch the next list mends it. A list that never comes to its end is nothing that mends itself.
+            error = err if is_list else self.error
         except DiscoveryError as err:
-            self._tell(err)
-            return self._paused()
+            error = err
         except Exception as err:  # a tick like the others: a defect of ours, or a server that talks nonsense
             log.exception("a list or a watch failed unexpectedly", extra={"path": self.resource.path})
             self._version = ""
-            self._tell(DiscoveryError(f"internal error: {type(err).__name__}", reason=Reason.INTERNAL))
-            return self._paused()
-        self._tell(None)
-        if not listed and self._seconds() - began < _SHORT_SECONDS:
-            # A server that ends every watch at once is not asked in a loop.
-            return self._paused()
-        self._pause = self._pace.first
-        return 0
+            error = DiscoveryError(f"internal error: {type(err).__name__}", reason=Reason.INTERNAL)
+        self._tell(error)
+        has_worked = not is_list and self._seconds() - began >= _SHORT_SECONDS
+        if has_worked:
+            # However it ended: what stands in between may cut every connection after a minute.
+            self._pause = self._pace.first
+        if error is None and (is_list or (has_worked and self._version)):
+            return 0
+        # A server that ends every watch at once, or has every list too old for one, is not asked in a loop.
+        return self._paused()
 
     def _paused(self) -> Duration:
         pause, self._pause = self._pause, min(2 * self._pause, self._pace.longest)
@@ -162,6 +164,8 @@ class Reflector:
             rest = text(meta, "continue")
             if not rest:
                 break
+            if self._stopping.is_set():
+                return
             parameters = {**parameters, "continue": rest}
         before, self.objects = self.objects, found
         for key in {**before, **found}:
