@@ -80,6 +80,7 @@ def test_nearly_every_shipped_alert_has_a_signal() -> None:
         "VLLMGPUXidError",
         "VLLMKVPoolBelowOneRequest",
         "VLLMMaxConcurrencyFell",
+        "VLLMMonitorTargetsVanished",
         "VLLMPrefixHitsCollapsed",
         "VLLMThroughputCollapsed",
     }
