@@ -32,6 +32,9 @@ MOST_AT_ONCE, MOST = 5, 200
 _RECENT: Duration = 5 * MINUTE
 _SECONDS = 10.0
 _RUNNING = "num_requests_running"
+# The HTTP server shows the one from its start on, and with it that it counts the other from the first request on. A
+# page announces that by TYPE, of which a series database knows nothing.
+_TIMED, _COUNTED = "http_request_duration_highr_seconds_count", "http_requests_total"
 
 
 @dataclass
@@ -49,7 +52,8 @@ class ServedTarget:
 
     def whole_page(self) -> Page:
         """Return its series, as if they stood on a page."""
-        return Page(series=[Series(labels, counter=False) for labels in self.series])
+        families = {_COUNTED: Metadata()} if _TIMED in self.metadata else {}
+        return Page(series=[Series(labels, counter=False) for labels in self.series], families=families)
 
     def take(self, series: Sequence[Labels], at: Instant) -> None:
         """These are its series at `at`."""

@@ -7,6 +7,7 @@ from monitor.model.instant import MINUTE, Instant
 from monitor.remote.client import Client
 from monitor.remote.options import RemoteOptions
 from monitor.rules.spec import AlertingRule, RuleGroup
+from monitor.sight.reason import Reason
 from monitor.upstream.served import EVERY, ServedTargets
 from monitor.watching import Watch
 from tests.notify.endpoint import Received, endpoint
@@ -31,8 +32,9 @@ def names_on(version: str) -> list[str]:
 class Prometheus:
     """Has the series of one server, of some version."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, without: frozenset[str] = frozenset()) -> None:
         self.version = version
+        self.without = without
         self.asked: list[str] = []
         self.more: dict[str, object] = {}
         self.has_gone = False
@@ -43,7 +45,11 @@ class Prometheus:
         self.asked.append(url.path.rpartition("/")[2])
         if url.path.endswith("/series"):
             assert parse_qs(url.query)["match[]"] == ['{job="vllm",instance="a:8000"}']
-            series = [{"__name__": name, "engine": "0", **target} for name in names_on(self.version)]
+            series = [
+                {"__name__": name, "engine": "0", **target}
+                for name in names_on(self.version)
+                if name not in self.without
+            ]
             return Answer(200, json.dumps({"status": "success", "data": series, **self.more}))
         result = [] if self.has_gone else [{"metric": target, "value": [0, "1"]}]
         data = {"resultType": "vector", "result": result}
@@ -68,6 +74,20 @@ def test_a_rule_that_an_upgrade_blinds_is_seen_by_the_series_that_prometheus_has
         assert look(START + MINUTE) == []
         assert look(START + EVERY) == [('{instance="a:8000", job="vllm"}', "Full")]
         assert theirs.asked == ["query", "series", "query", "query", "series"]
+
+
+def test_a_server_that_has_had_no_request_counts_them_all_the_same() -> None:
+    theirs = Prometheus("0.20.0", without=frozenset({"http_requests_total"}))
+    requests = RuleGroup("http", rules=(AlertingRule("Errors", 'http_requests_total{status="5xx"} > 5'),))
+    with endpoint(theirs) as served:
+        found = ServedTargets(Client(RemoteOptions(served.url)))
+        watch = Watch((requests,), (), lambda _target, _at: "")
+        found.look(START)
+        watch.follow(found.targets)
+        watch.step(START)
+        assert [one.blind.reason for one in watch.sight.findings] == [Reason.NOT_YET]
+        # That is no news to anybody.
+        assert not watch.sight.unexplained
 
 
 def test_a_server_that_a_part_of_the_data_lacks_is_not_gone() -> None:
