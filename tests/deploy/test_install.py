@@ -60,6 +60,17 @@ def test_every_file_that_a_command_names_is_there(block: Block) -> None:
         assert (ROOT / path).exists(), path
 
 
+def test_what_a_reader_writes_into_the_checkout_is_not_seen_by_git() -> None:
+    written = {name for block in BLOCKS for name in re.findall(r"> ([\w./-]+)$", block.text, re.MULTILINE)}
+    written |= {
+        name for block in BLOCKS for name in re.findall(r"(?:--out|-m venv) (?!/)([\w-]+)$", block.text, re.MULTILINE)
+    }
+    assert {"slack-webhook", "alertmanager-token", "deploy/compose/slack-webhook", "venv"} <= written
+    for name in written:
+        ignored = subprocess.run(["git", "check-ignore", "--quiet", "--no-index", name], cwd=ROOT, check=False)
+        assert ignored.returncode == 0, name
+
+
 def test_every_value_that_is_set_for_helm_is_one() -> None:
     values = yaml.safe_load((DEPLOY / "helm" / "vllm-monitor" / "values.yaml").read_text())
     settings = [word for block in BLOCKS for word in re.findall(r"--set (\S+)=", block.text) if "install" in block.page]
