@@ -5,7 +5,6 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from prometheus_client import (
     CollectorRegistry,
@@ -22,48 +21,27 @@ from monitor.clockwatch import ClockWatch
 from monitor.config.config import Config
 from monitor.discovery.errors import DiscoveryError
 from monitor.discovery.provider import Listener
-from monitor.dispatch.alerting import Alerting
 from monitor.dispatching import Dispatching
-from monitor.entrance import Entrance, is_wide_open, tls_of
 from monitor.forwarding import Forwarding
+from monitor.httpside import HttpSide
 from monitor.inbox import Inbox
 from monitor.interaction import Interaction
 from monitor.liaison import Liaison
-from monitor.longterm import LongEngine, LongTerm
 from monitor.metrics import Metrics
-from monitor.model.instant import MINUTE, SECOND, Duration, Instant, to_seconds
-from monitor.model.labels import EMPTY, Labels
-from monitor.model.matcher import Matcher
-from monitor.notify.secret import Secret
-from monitor.notify.slack.handled import Handled
+from monitor.model.instant import SECOND, Duration, to_seconds
 from monitor.ownseries import OwnSeries
-from monitor.postoffice import PostOffice
 from monitor.probe.collector import ProbeCollector
-from monitor.probe.loop import ProbeLoop
-from monitor.promql import Engine, Evaluator, Limits
 from monitor.remotemetrics import RemoteWriteMetrics
 from monitor.remotewriting import Remoting
-from monitor.reporting import refresh, report
+from monitor.reporting import report
 from monitor.role import ALONE, Role
 from monitor.running import Lasting, Running
 from monitor.sight.blindness import Blindness
-from monitor.sight.report import NOTHING_SEEN, Sight
 from monitor.state import State
 from monitor.storage.db import StateError
 from monitor.storage.window import Window
 from monitor.supervisor import NOBODY, Supervisor
-from monitor.web.alertmanager import AlertmanagerApi
-from monitor.web.application import create_app
-from monitor.web.capacity_gate import gate
-from monitor.web.federate import Federation
-from monitor.web.incidents import IncidentsApi
-from monitor.web.information import Information
-from monitor.web.outbox import OutboxApi
-from monitor.web.queries import MOST_SAMPLES, Queries
-from monitor.web.received import ReceivedApi, Refusal
-from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
-from monitor.web.slack_actions import SlackActions
 from monitor.workers import Workers
 from monitor.yamldoc.mistake import DocumentError
 
@@ -104,9 +82,9 @@ class App:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._running: Running | None = None
-        self._registry.register(ProbeCollector(self._probers, clock.now))
-        self._registry.register(Blindness(lambda: self._sight().unexplained))
-        self._entrance = Entrance()
+        self._side = HttpSide(lambda: self._running, self.reload, self._window, clock, self._metrics, role)
+        self._registry.register(ProbeCollector(self._side.probers, clock.now))
+        self._registry.register(Blindness(lambda: self._side.sight().unexplained))
 
     def start(self) -> int:
         """Start everything and return the port of the HTTP side. Raises StartError, and then nothing runs."""
@@ -162,7 +140,7 @@ class App:
             self._discoveries.begin(config.scrape_configs, PATIENCE)
             self._running = self._go_over(old, parts)
             self._running.begin()
-            self._entrance.admit(config)
+            self._side.entrance.admit(config)
             self._accepted(config)
             log.info("reloaded")
             return ""
@@ -185,52 +163,6 @@ class App:
             self._discoveries.keep_only(())
         log.info("stopped")
 
-    def snapshot(self) -> Snapshot:
-        running = self._running
-        if running is None:
-            return Snapshot([], [], ready=False)
-        pipeline = running.pipeline
-        ready = running.timetable.first_round_done.is_set()
-        groups, members = list(pipeline.manager.groups), pipeline.pool.members
-        return Snapshot(groups, list(members.loops.values()), ready, self._sight(), members.found, self._role.stands_by)
-
-    def alerting(self) -> Alerting | None:
-        """Return what the HTTP side shows of dispatch, or None when nothing runs, or another one dispatches."""
-        running = self._dispatching
-        return running.lasting.dispatching.alerting(running.timetable.look) if running is not None else None
-
-    def inbox(self) -> Inbox | None:
-        """Return what takes the messages of Alertmanagers, or None when nothing runs, or another one takes them."""
-        running = self._dispatching
-        return running.lasting.inbox if running is not None and running.lasting.inbox.is_open else None
-
-    def signing_secret(self) -> Secret | None:
-        """Return what Slack signs its clicks with, or None when none are taken over HTTP."""
-        running = self._running
-        return running.lasting.interaction.signing_secret() if running is not None else None
-
-    def take_in(self, payload: Any, envelope_id: str, written: Callable[[], None]) -> None:
-        """Take a click, see Desk; while nothing runs it is nobody's."""
-        running = self._running
-        if running is not None:
-            running.lasting.interaction.take_in(payload, envelope_id, written)
-
-    def post_office(self) -> PostOffice | None:
-        """Return the letters, or None when nothing runs, or another one has them."""
-        running = self._dispatching
-        if running is None:
-            return None
-        return PostOffice(running.pipeline.outbox, running.lasting.state.journal, self._clock)
-
-    def handled(self, after: Instant, until: Instant) -> Sequence[Handled] | None:
-        """Return what incidents told of, or None when nothing runs, or another one tells. Raises StateError."""
-        running = self._dispatching
-        return running.lasting.state.journal.handled(after, until) if running is not None else None
-
-    @property
-    def _dispatching(self) -> Running | None:
-        return None if self._role.stands_by else self._running
-
     def _open_state(self, config: Config) -> State:
         try:
             return State.open(config.storage.path, self._clock, self._metrics, self._role.fence)
@@ -238,32 +170,13 @@ class App:
             raise StartError(str(err)) from err
 
     def _listen(self, config: Config) -> Server:
-        listen, now = config.web.listen, self._clock.now()
-        routes = Routes(self, self._registry, self._refresh)
-        queries = Queries(self._window, self._engine, self._clock, past=self._past)
-        information = Information(self, self._window, self._clock, __version__, now)
-        alertmanager = AlertmanagerApi(self, self._clock, now, __version__, self._metrics.limited)
-        actions = SlackActions(self, self._clock)
-        self._entrance.admit(config)
-        guarding = self._entrance.guarding(self._metrics.refused)
-        gates = gate(self._probers, self._clock.now)
-        for refusal in Refusal:
-            # From 0 on, so that the first one is an increase.
-            self._metrics.received_refused.labels(refusal.value)
-        received = ReceivedApi(self, self._clock, self._metrics.count_received).blueprint()
-        incidents = IncidentsApi(self, self._clock).blueprint()
-        more = alertmanager.blueprint(), actions.blueprint(), OutboxApi(self).blueprint(), incidents, gates, received
-        federation = Federation(self._window, self._clock, self._external_labels, queries.gate).blueprint()
-        app = create_app(routes, queries, information, federation, *more, guarding=guarding)
+        listen = config.web.listen
         try:
-            server = Server(app, listen.host, listen.port, tls_of(config.web_file), self._metrics.no_tls)
+            return self._side.listen(config)
         # waitress makes a ValueError of a name that is not known.
         except (OSError, ValueError) as err:
             why = (isinstance(err, OSError) and err.strerror) or str(err)
             raise StartError(f"cannot listen on {listen}: {why} (set --listen or web.listen)") from err
-        if is_wide_open(config):
-            log.warning("anybody who reaches the port may ask and silence", extra={"set": "web.config_file"})
-        return server
 
     def _lasting(self, parts: Parts, state: State, server: Server) -> Lasting:
         registry, clock, workspace = self._registry, self._clock, self._builder.workspace
@@ -279,7 +192,7 @@ class App:
             workers=workers,
             workspace=workspace,
             interaction=Interaction(*told, clock, registry, liaison.decided),
-            token=self._entrance.token,
+            token=self._side.entrance.token,
             inbox=inbox,
             liaison=liaison,
             remoting=Remoting(state.history, state.folder, clock, RemoteWriteMetrics(registry)),
@@ -288,7 +201,7 @@ class App:
         )
 
     def _assemble(self, parts: Parts, lasting: Lasting) -> Running:
-        own = OwnSeries(self._registry, self._refresh, str(parts.config.web.listen))
+        own = OwnSeries(self._registry, self._side.refresh, str(parts.config.web.listen))
         told = partial(report, self._metrics)
         dispatcher = lasting.dispatching.dispatcher
         lasting.state.history.keep = parts.keep
@@ -316,52 +229,11 @@ class App:
     def _looked_for_targets(self, job: str, mechanism: str, errors: Sequence[DiscoveryError]) -> None:
         self._metrics.count_refresh(job, mechanism, [error.reason.value for error in errors])
 
-    def _external_labels(self) -> Labels:
-        running = self._running
-        return running.parts.config.global_.external_labels if running is not None else EMPTY
-
-    def _probers(self) -> Sequence[ProbeLoop]:
-        running = self._running
-        return running.pipeline.probers if running is not None else ()
-
-    def _sight(self) -> Sight:
-        running = self._running
-        watch = running.pipeline.watch if running is not None else None
-        return watch.sight if watch is not None else NOTHING_SEEN
-
-    def _engine(self, lookback: Duration, seconds: float) -> Evaluator:
-        """Return what evaluates one query of the HTTP API."""
-        running = self._running
-        step = running.parts.config.global_.evaluation_interval if running is not None else MINUTE
-        limits = Limits(points=MOST_SAMPLES, seconds=seconds)
-        engine = Engine(self._window, lookback=lookback, limits=limits, default_subquery_step=step)
-        long_term = self._long_term()
-        own = engine if long_term is None else LongEngine(engine, long_term, self._clock.now(), lookback)
-        upstream = running.parts.upstream if running is not None else None
-        return own if upstream is None else upstream.engine(own, seconds)
-
-    def _long_term(self) -> LongTerm | None:
-        running = self._running
-        if running is None:
-            return None
-        history = running.lasting.state.history
-        return LongTerm(self._window, history, history.since, history.begun)
-
-    def _past(self, matchers: Sequence[Matcher], after: Instant, until: Instant) -> Sequence[Labels]:
-        long_term = self._long_term()
-        return () if long_term is None else long_term.labels(matchers, after, until)
-
     def _accepted(self, config: Config) -> None:
         for warning in config.warnings:
             log.warning("configuration", extra={"warning": str(warning)})
         self._metrics.reload_successful.set(1)
         self._metrics.reload_time.set(to_seconds(self._clock.now()))
-
-    def _refresh(self) -> None:
-        running = self._running
-        if running is not None:
-            state = running.lasting.state
-            refresh(self._metrics, running.pipeline, state.silences, state_written=state.journal.is_written)
 
 
 def _registry() -> CollectorRegistry:

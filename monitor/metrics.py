@@ -31,14 +31,14 @@ class Metrics:
         self._heartbeats(registry)
         self._life(registry)
         self._integrations: frozenset[str] = frozenset()
-        self._registry = registry
+        self.registry = registry
         self._upstream: UpstreamMetrics | None = None
         self._jobs: frozenset[str] = frozenset()
 
     def upstream(self, reasons: tuple[str, ...]) -> UpstreamMetrics:
         """Return the series of a Prometheus that is asked; there are none before the first call."""
         if self._upstream is None:
-            self._upstream = UpstreamMetrics(self._registry, reasons)
+            self._upstream = UpstreamMetrics(self.registry, reasons)
         return self._upstream
 
     def watch_size(self, size: Callable[[], tuple[int, int]]) -> None:

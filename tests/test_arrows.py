@@ -93,7 +93,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "beating": MIDDLE | {"config", "dispatch", "notify", "pipeline", "workers", "stalled"},
     "timetable": MIDDLE | {"pipeline", "schedule", "arrival", "workers"},
 }
-TOP = ("build", "running", "app", "duty", "commands", "cli")
+TOP = ("build", "running", "httpside", "app", "duty", "commands", "cli")
 
 
 def sources() -> list[Path]:
