@@ -14,7 +14,7 @@ import pytest
 NEWER = Path(os.environ.get("VLLM_MONITOR_ENGINES", Path(__file__).parent.parent / ".engines"))
 HOW = {
     "": "apt-get install prometheus prometheus-alertmanager faketime",
-    "newer": "run .ci/newer-engines .engines (Prometheus 3, Alertmanager 0.33, VictoriaMetrics), or set VLLM_MONITOR_ENGINES",
+    "newer": "run .ci/newer-engines .engines (Prometheus 3, Alertmanager 0.33, …), or set VLLM_MONITOR_ENGINES",
 }
 
 
