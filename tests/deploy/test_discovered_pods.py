@@ -36,6 +36,12 @@ def found(port: int | None, meta: Mapping[str, str]) -> list[str]:
         pytest.param(
             None, ANNOTATED | {META + "annotation_vllm_monitor_port": "8080"}, "10.1.2.3:8080", id="by-its-number"
         ),
+        pytest.param(
+            None,
+            ANNOTATED | {META + "annotation_vllm_monitor_port": "8080", META + "ip": "fd00::7"},
+            "[fd00::7]:8080",
+            id="by-its-number-in-ipv6",
+        ),
         pytest.param(9000, ANNOTATED | {META + "container_port_name": "debug"}, None, id="another-port"),
         pytest.param(8000, {META + "container_port_name": "http"}, None, id="another-pod"),
         pytest.param(8000, STACK | {META + "label_app_kubernetes_io_component": "router"}, None, id="the-router"),

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.deploy.tools import DEPLOY, ROOT
 from tests.engines import engine
@@ -38,6 +39,12 @@ def test_promtool_loads_it_with_every_rule_file(configuration: Path, suite: str)
 def test_promtool_refuses_it_with_a_mistake(configuration: Path, suite: str) -> None:
     configuration.write_text(configuration.read_text().replace("honor_labels", "honour_labels"))
     assert promtool(configuration, suite).returncode != 0
+
+
+def test_what_the_daemon_says_of_a_server_keeps_its_job_and_instance(configuration: Path) -> None:
+    jobs = {one["job_name"]: one for one in yaml.safe_load(configuration.read_text())["scrape_configs"]}
+    assert jobs["vllm-monitor"]["honor_labels"] is True
+    assert "honor_labels" not in jobs["vllm"]
 
 
 def test_the_file_finds_the_rules_of_its_checkout() -> None:

@@ -46,9 +46,13 @@ scrape_configs:
         regex: {{ printf "\\d+;.*|;(%s)" .Values.discovery.portNames | toJson }}
         action: keep
       - source_labels: [__meta_kubernetes_pod_ip, __meta_kubernetes_pod_annotation_vllm_monitor_port]
-        regex: (.+);(\d+)
+        regex: ([^:]+);(\d+)
         target_label: __address__
         replacement: $1:$2
+      - source_labels: [__meta_kubernetes_pod_ip, __meta_kubernetes_pod_annotation_vllm_monitor_port]
+        regex: (.+:.*);(\d+)
+        target_label: __address__
+        replacement: "[$1]:$2"
       - source_labels: [__meta_kubernetes_namespace]
         target_label: namespace
       - source_labels: [__meta_kubernetes_pod_name]
