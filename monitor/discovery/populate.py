@@ -4,6 +4,7 @@ From a discovered target to one that is scraped: labels of the job are filled in
 reference: Prometheus 3, scrape/target.go PopulateLabels, Target.URL.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
@@ -17,6 +18,8 @@ from monitor.model.targetgroup import TargetGroup
 ADDRESS, SCHEME, METRICS_PATH = "__address__", "__scheme__", "__metrics_path__"
 SCRAPE_INTERVAL, SCRAPE_TIMEOUT = "__scrape_interval__", "__scrape_timeout__"
 META, PARAM, RESERVED = "__meta_", "__param_", "__"
+# What would end the host, in the midst of an address: what stands behind it would be asked, with our credentials.
+_NO_PART_OF_A_HOST = re.compile(r"[\x00-\x20\x7f@?#\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,4 +128,5 @@ def _url(labels: dict[str, str], job: JobSettings) -> str:
     query = "?" + urlencode(sorted(params.items()), doseq=True) if any(params.values()) else ""
     path = quote(labels.get(METRICS_PATH, ""), safe="/%:@!$&'()*+,;=~-._")
     slash = "" if not path or path.startswith("/") else "/"
-    return f"{labels.get(SCHEME, '')}://{labels[ADDRESS]}{slash}{path}{query}"
+    address = _NO_PART_OF_A_HOST.sub(lambda found: quote(found[0]), labels[ADDRESS])
+    return f"{labels.get(SCHEME, '')}://{address}{slash}{path}{query}"

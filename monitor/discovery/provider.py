@@ -103,7 +103,8 @@ class Provider:
 
     def _tell(self, errors: Sequence[DiscoveryError]) -> None:
         """Log what is wrong once, not at every look."""
-        error = "; ".join(map(str, errors))
+        # A server that is away is away for everything that is asked of it.
+        error = "; ".join(dict.fromkeys(map(str, errors)))
         self.listener.looked(self.job, self.mechanism, errors)
         if error == self.error:
             return

@@ -134,12 +134,13 @@ def test_while_the_server_refuses_the_last_targets_stay_and_the_reason_is_told(
     until(lambda: not life.provider.error, within=10)
 
 
-def test_a_server_that_is_away_keeps_the_targets(living: Any) -> None:
+def test_a_server_that_is_away_keeps_the_targets_and_is_told_of_once(living: Any) -> None:
     with serving() as server:
         server.put("pods", pod("a", ip="10.0.0.1"))
-        life = living(section(server))
+        life = living(section(server, namespaces=NamespacesConfig(names=("llm", "other"))))
         life.comes_to("10.0.0.1:8000")
     until(lambda: "cannot connect" in life.provider.error, within=10)
+    assert ";" not in life.provider.error
     assert life.addresses() == ["10.0.0.1:8000"]
 
 
