@@ -106,12 +106,13 @@ class App:
             state.restore(running.pipeline, self._clock.now())
             undo.pop_all()
         self._running = running
+        # Before the first evaluation reads it: a start is no reload that was refused.
+        self._accepted(config)
         server.start()
         running.begin()
         running.catch_up()
         watch = ClockWatch(self._clock.now, boot_milliseconds).watch
         threading.Thread(target=watch, args=(self._stopping, self.clock_was_set), name="clock", daemon=True).start()
-        self._accepted(config)
         log.info("started", extra={"version": __version__, "listen": f"{config.web.listen.host}:{server.port}"})
         return server.port
 
