@@ -195,19 +195,3 @@ def test_what_left_the_memory_is_answered_from_the_history(tmp_path: Path) -> No
             hours = {"start": str(end // 1000 - 7200), "end": str(end // 1000 - 3600)}
             assert "gone" in asked("label/instance/values", **hours)
             assert "vllm_monitor_history_series 2.0" in requests.get(f"{url}/metrics", timeout=5).text
-
-
-def test_a_start_is_no_reload_that_was_refused(tmp_path: Path) -> None:
-    with serving(PAGE) as target:
-        config, rules = write(tmp_path, target), tmp_path / "own.rules.yaml"
-        rule = '{alert: Refused, expr: "vllm_monitor_config_last_reload_successful == 0", for: 5m}'
-        rules.write_text(f"groups: [{{name: own, rules: [{rule}]}}]\n")
-        config.write_text(config.read_text().replace("rule_files: []", "rule_files: [own.rules.yaml]"))
-        with started(config) as (_, url):
-
-            def evaluated() -> Any:
-                (group,) = requests.get(f"{url}/api/v1/rules", timeout=5).json()["data"]["groups"]
-                (found,) = group["rules"]
-                return found if found["health"] == "ok" else None
-
-            assert until(evaluated, within=10)["state"] == "inactive"
