@@ -3,7 +3,7 @@
 import json
 import tracemalloc
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -210,8 +210,10 @@ class Scripted:
     """An API server of words: each answer is a page, the lines of a watch, or an error."""
 
     script: list[Any]
+    limits: list[str] = field(default_factory=list)
 
-    def get(self, _path: str, _parameters: Mapping[str, str]) -> bytes:
+    def get(self, _path: str, parameters: Mapping[str, str]) -> bytes:
+        self.limits.append(parameters["limit"])
         answer = self.script.pop(0)
         if isinstance(answer, DiscoveryError):
             raise answer
@@ -297,6 +299,16 @@ def test_after_a_watch_that_went_on_for_a_while_the_pause_is_short_again_however
     broken = DiscoveryError("away", reason=Reason.REQUEST)
     reflector = Reflector(PODS, Scripted([listed(A), broken, broken, end]), lambda _, __: None, seconds=Slow(3))
     assert [reflector.step() for _ in range(4)] == [0, 1000, 2000, 1000 if end else 0]
+
+
+def test_where_pages_do_not_come_they_are_made_smaller_and_larger_again_where_they_do() -> None:
+    """Pods with annotations of 256 KB each make a page that is too large."""
+    large = DiscoveryError("body exceeds", reason=Reason.REQUEST)
+    api = Scripted([large, large, large, large, listed(A), [GONE_EVENT], listed(A), [GONE_EVENT], listed(A)])
+    reflector = Reflector(PODS, api, lambda _, __: None)
+    while api.script:
+        reflector.step()
+    assert api.limits == ["250", "125", "62", "31", "30", "60", "120"]
 
 
 def test_of_a_search_that_has_ended_no_other_page_is_asked_for() -> None:

@@ -20,8 +20,9 @@ from monitor.model.targetgroup import TargetGroup
 
 log = logging.getLogger(__name__)
 
-# How many objects a page has: a pod is some 10 KB of JSON.
-PAGE = 250
+# How many objects a page has: a pod is some 10 KB of JSON; and how many where pages do not come. Annotations may make
+# it 256 KB, and then a page of all is too large for the one who asks.
+PAGE, SMALL_PAGE = 250, 30
 GONE = 410
 # The API server ends a watch after this long. A connection that is dead without knowing is noticed as late as that.
 WATCH: Duration = 2 * MINUTE
@@ -104,6 +105,7 @@ class Reflector:
         self._version = ""
         self._pace = pace
         self._pause = pace.first
+        self._page = PAGE
         self._stopping = threading.Event()
 
     def run(self) -> None:
@@ -128,6 +130,8 @@ class Reflector:
             error = err if is_list else self.error
         except DiscoveryError as err:
             error = err
+            if is_list:
+                self._page = max(self._page // 2, SMALL_PAGE)
         except Exception as err:  # a tick like the others: a defect of ours, or a server that talks nonsense
             log.exception("a list or a watch failed unexpectedly", extra={"path": self.resource.path})
             self._version = ""
@@ -155,7 +159,7 @@ class Reflector:
     def _list(self) -> None:
         """Take over all objects there are; nothing is taken of a list that breaks off."""
         found: dict[str, Kept] = {}
-        parameters = {"limit": str(PAGE), **self.resource.selectors}
+        parameters = {"limit": str(self._page), **self.resource.selectors}
         while True:
             page = _parsed(self._api.get(self.resource.path, parameters))
             for item in tables(page, "items"):
@@ -167,6 +171,7 @@ class Reflector:
             if self._stopping.is_set():
                 return
             parameters = {**parameters, "continue": rest}
+        self._page = min(2 * self._page, PAGE)
         before, self.objects = self.objects, found
         for key in {**before, **found}:
             if before.get(key) != found.get(key):
