@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from monitor.config.read import load
+from monitor.upstream.emptiness import NAME as WITHOUT_SERVERS
 from monitor.upstream.outage import NAME as DOWN
 from monitor.upstream.recorded import NAME as RULES_MISSING
 from tests.sameness.whole import OTHERWISE_IN_A_REPLAY, OTHERWISE_IN_VICTORIAMETRICS
@@ -24,7 +25,7 @@ def test_its_configurations_load(tmp_path: Path) -> None:
 
 
 def test_it_names_the_alerts_that_no_rule_raises() -> None:
-    assert set(re.findall(r"`(VLLMMonitor\w+)`", PAGE)) == {DOWN, RULES_MISSING}
+    assert set(re.findall(r"`(VLLMMonitor\w+)`", PAGE)) == {DOWN, RULES_MISSING, WITHOUT_SERVERS}
 
 
 @pytest.mark.parametrize(
