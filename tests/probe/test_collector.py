@@ -41,5 +41,14 @@ def test_all_targets_stand_in_one_family_with_their_own_labels() -> None:
     assert text.count("# TYPE vllm_monitor_target_health ") == 1
 
 
+def test_of_targets_with_the_same_labels_the_first_is_shown() -> None:
+    text = shown(probed("pod", Readings(Health.OK)), probed("pod", Readings(Health.REFUSED, version="0.9.0")))
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    assert len({(sample.name, *sample.labels.items()) for sample in samples}) == len(samples)
+    assert [sample.value for sample in samples if sample.name == "vllm_monitor_target_health_up"] == [1]
+    assert [sample.labels.get("result") for sample in samples if sample.value and "result" in sample.labels] == ["ok"]
+    assert "vllm_monitor_target_version_info{" in text
+
+
 def test_nothing_known_is_nothing_shown() -> None:
     assert shown() == ""
