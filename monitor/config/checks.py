@@ -5,6 +5,7 @@ from pathlib import Path
 
 from monitor.config.config import Config
 from monitor.config.upstream import PROMETHEUS
+from monitor.discovery.errors import DiscoveryError
 from monitor.discovery.file import paths_of, read_file
 from monitor.model.instant import format_duration
 from monitor.yamldoc.mistake import DocumentError, Mistake, shown, suggestion
@@ -176,14 +177,22 @@ def target_files_exist(report: Report, folder: Path) -> None:
             continue
         for index, pattern in enumerate(value):
             written = _text(pattern)
-            if written is not None and not any(is_file(Path(path)) for path in paths_of([str(folder / written)])):
+            if written is not None and not any(is_file(Path(path)) for path in _paths([str(folder / written)])):
                 report.add((*loc, index), f"files: {shown(written)} matches no file", warning=True)
+
+
+def _paths(patterns: Iterable[str]) -> list[str]:
+    """Return the files of targets that there are; none in a folder that cannot be looked into."""
+    try:
+        return paths_of(patterns)
+    except DiscoveryError:
+        return []
 
 
 def target_files_are_right(config: Config) -> Iterator[Mistake]:
     """Yield what is wrong in files of targets; the daemon starts all the same, and reads them when they are right."""
     sections = (section for job in config.scrape_configs for section in job.file_sd_configs)
-    for path in dict.fromkeys(path for section in sections for path in paths_of(section.files)):
+    for path in dict.fromkeys(path for section in sections for path in _paths(section.files)):
         try:
             if is_file(Path(path)):
                 read_file(path)

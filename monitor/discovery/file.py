@@ -48,7 +48,7 @@ class FileDiscovery:
         self._wrong: dict[str, DiscoveryError] = {}
 
     def look(self) -> tuple[Found, Duration]:
-        """Read what has changed; returns all groups."""
+        """Read what has changed; returns all groups. Raises DiscoveryError."""
         refresh = self._looks % self._looks_to_refresh == 0
         self._looks += 1
         paths = paths_of(self._patterns)
@@ -78,12 +78,19 @@ class FileDiscovery:
 
 
 def paths_of(patterns: Iterable[str]) -> list[str]:
-    """Return the files that match, each once, in the order of the patterns, and names that are no patterns."""
+    """
+    Return the files that match, each once, in the order of the patterns, and names that are no patterns.
+
+    Raises DiscoveryError when a folder cannot be looked into.
+    """
     found: dict[str, None] = {}
     for pattern in patterns:
         path = Path(pattern)
-        is_glob = _MAGIC.search(path.name) is not None
-        found.update(dict.fromkeys(sorted(map(str, path.parent.glob(path.name))) if is_glob else [pattern]))
+        try:
+            matching = sorted(map(str, path.parent.glob(path.name))) if _MAGIC.search(path.name) else [pattern]
+        except OSError as err:
+            raise DiscoveryError(f"{err.filename}: {os.strerror(err.errno or 0)}", reason=Reason.FILE) from err
+        found.update(dict.fromkeys(matching))
     return list(found)
 
 

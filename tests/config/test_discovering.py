@@ -106,6 +106,15 @@ def promtool(folder: Path, name: str, rules: list[str]) -> int:
     return subprocess.run(command, capture_output=True, check=False).returncode
 
 
+def test_a_folder_of_targets_that_cannot_be_looked_into_has_none(tmp_path: Path) -> None:
+    config = tmp_path / "monitor.yaml"
+    name = f"{'a' * 300}/*.json"
+    config.write_text(f"scrape_configs:\n  - job_name: j\n    file_sd_configs: [{{files: ['{name}']}}]\n")
+    told = [str(one) for one in check(config, lambda _: None, lambda _: None)]
+    assert [one.partition("warning: ")[2] for one in told] == [f'files: "{name[:60]}…" matches no file']
+    assert load(config).scrape_configs[0].discovers
+
+
 def test_check_reads_the_files_of_targets_and_the_daemon_starts_without_them(tmp_path: Path) -> None:
     config = tmp_path / "monitor.yaml"
     names = "[good.json, 'wrong-*.yml', gone.json]"

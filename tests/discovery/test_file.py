@@ -10,6 +10,7 @@ import yaml
 
 from monitor.config.read import load
 from monitor.discoveries import discovery_of
+from monitor.discovery.errors import DiscoveryError, Reason
 from monitor.discovery.file import FileDiscovery
 from monitor.discovery.groups import ADDRESS
 from monitor.discovery.populate import populate
@@ -145,6 +146,12 @@ def test_a_link_that_leads_nowhere_keeps_the_targets_and_is_told_of(tmp_path: Pa
     assert [told in error for error in errors] == [True]
     file.unlink()
     assert seen(discovery) == ([], [])
+
+
+def test_a_folder_that_cannot_be_looked_at_is_told_of(tmp_path: Path) -> None:
+    with pytest.raises(DiscoveryError, match=r"/a+: File name too long") as told:
+        seen(looking(tmp_path / ("a" * 300), "*.json"))
+    assert told.value.reason is Reason.FILE
 
 
 def test_json_may_say_what_yaml_cannot(tmp_path: Path) -> None:
