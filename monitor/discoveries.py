@@ -23,8 +23,8 @@ LARGEST_BODY = 4 * 1024 * 1024
 RETRY: Duration = 10 * SECOND
 
 _Section = FileSDConfig | HttpSDConfig | DnsSDConfig | KubernetesSDConfig
-# A job, which of its discoveries of one kind, and how that is set up.
-_Key = tuple[str, int, _Section]
+# A job, how one of its discoveries is set up, and how many before it are set up in the same way.
+_Key = tuple[str, _Section, int]
 
 
 class Discoveries:
@@ -62,7 +62,7 @@ class Discoveries:
 
     def _provider(self, key: _Key) -> Provider:
         if key not in self._providers:
-            job, _, section = key
+            job, section, _ = key
             # A cluster looks after its own pauses.
             retry = RETRY if isinstance(section, KubernetesSDConfig) else min(RETRY, section.refresh_interval)
             mechanism = _MECHANISMS[type(section)]
@@ -79,7 +79,8 @@ def _keys(job: ScrapeConfig) -> Iterator[_Key]:
     )
     for sections in kinds:
         for number, section in enumerate(sections):
-            yield job.job_name, number, section
+            # Not its place: another one that is put before it makes it no other.
+            yield job.job_name, section, sections[:number].count(section)
 
 
 _MECHANISMS: dict[type[Section], str] = {
