@@ -34,13 +34,15 @@ def test_a_conflict_is_resolved(pairs: Pairs, dishonoured: str, honoured: str) -
     assert shown(LabelMaker(TARGET, honor_labels=True)("m", pairs)) == honoured
 
 
-def shown(labels: Labels) -> str:
+def shown(labels: Labels | None) -> str:
+    assert labels is not None
     return str(labels).replace('"', "'").replace(", ", ",")
 
 
 def test_of_two_conflicts_the_shorter_name_goes_first() -> None:
     target = Labels.of(job="vllm", exported_job="t")
     made = LabelMaker(target)("m", (("exported_job", "long"), ("job", "short")))
+    assert made is not None
     assert made.value("exported_exported_job") == "short"
     assert made.value("exported_exported_exported_job") == "long"
 
