@@ -1,5 +1,6 @@
 """Targets in files, which are read again when they change: `file_sd_configs`."""
 
+import fnmatch
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -86,12 +87,20 @@ def paths_of(patterns: Iterable[str]) -> list[str]:
     found: dict[str, None] = {}
     for pattern in patterns:
         path = Path(pattern)
-        try:
-            matching = sorted(map(str, path.parent.glob(path.name))) if _MAGIC.search(path.name) else [pattern]
-        except OSError as err:
-            raise DiscoveryError(f"{err.filename}: {os.strerror(err.errno or 0)}", reason=Reason.FILE) from err
-        found.update(dict.fromkeys(matching))
+        found.update(dict.fromkeys(_matching(path) if _MAGIC.search(path.name) else [pattern]))
     return list(found)
+
+
+def _matching(pattern: Path) -> list[str]:
+    # Not glob(), to which a folder that it may not look into is an empty one.
+    try:
+        with os.scandir(pattern.parent) as entries:
+            names = [entry.name for entry in entries]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as err:
+        raise DiscoveryError(f"{err.filename}: {os.strerror(err.errno or 0)}", reason=Reason.FILE) from err
+    return sorted(str(pattern.parent / name) for name in fnmatch.filter(names, pattern.name))
 
 
 def read_file(path: str) -> tuple[TargetGroup, ...]:
@@ -101,9 +110,12 @@ def read_file(path: str) -> tuple[TargetGroup, ...]:
 
 
 def _stamp(path: str) -> _Stamp | None:
-    """Return how a file looks, None when there is none. A link that leads nowhere is there: reading it tells."""
+    """Return how a file looks, None when there is none. What nobody can say that of is there: reading it tells."""
     try:
         found = Path(path).stat()
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        # A link that leads nowhere is something, too.
         return _Stamp() if os.path.lexists(path) else None
+    except OSError:
+        return _Stamp()
     return _Stamp(found.st_mtime_ns, found.st_size, found.st_ino)

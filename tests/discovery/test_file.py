@@ -148,10 +148,27 @@ def test_a_link_that_leads_nowhere_keeps_the_targets_and_is_told_of(tmp_path: Pa
     assert seen(discovery) == ([], [])
 
 
-def test_a_folder_that_cannot_be_looked_at_is_told_of(tmp_path: Path) -> None:
-    with pytest.raises(DiscoveryError, match=r"/a+: File name too long") as told:
-        seen(looking(tmp_path / ("a" * 300), "*.json"))
+def test_a_folder_that_cannot_be_looked_into_keeps_its_targets_and_is_told_of(tmp_path: Path) -> None:
+    folder = tmp_path / "targets"
+    folder.mkdir()
+    (folder / "t.json").write_text(GOOD)
+    patterned, named = looking(folder, "*.json"), looking(folder, "t.json")
+    assert seen(patterned) == seen(named) == (["a:1"], [])
+    folder.rename(tmp_path / "away")
+    folder.symlink_to("targets")
+    with pytest.raises(DiscoveryError, match="/targets: Too many levels of symbolic links") as told:
+        seen(patterned)
     assert told.value.reason is Reason.FILE
+    addresses, errors = seen(named)
+    assert addresses == ["a:1"]
+    assert ["symbolic links" in error for error in errors] == [True]
+    folder.unlink()
+    assert seen(patterned) == seen(named) == ([], [])
+
+
+def test_a_folder_whose_name_is_too_long_is_told_of(tmp_path: Path) -> None:
+    with pytest.raises(DiscoveryError, match=r"/a+: File name too long"):
+        seen(looking(tmp_path / ("a" * 300), "*.json"))
 
 
 def test_json_may_say_what_yaml_cannot(tmp_path: Path) -> None:
