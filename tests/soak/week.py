@@ -54,10 +54,11 @@ class Pace:
     reload: Duration
     restart: Duration
     silence: Duration
+    servers: int = SERVERS
 
 
 WEEK = Pace(168 * HOUR, 30 * SECOND, 24 * HOUR, 5 * HOUR, 11 * HOUR, 3 * HOUR)
-HOURS = Pace(6 * HOUR, MINUTE, 3 * HOUR, 70 * MINUTE, 150 * MINUTE, HOUR)
+HOURS = Pace(6 * HOUR, MINUTE, 3 * HOUR, 70 * MINUTE, 150 * MINUTE, HOUR, servers=8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Soak:
 
     def _silence(self, slot: Instant) -> None:
         self.diary.silences += 1
-        self._life.silence(address(self.diary.silences % SERVERS))
+        self._life.silence(address(self.diary.silences % self._pace.servers))
         del slot
 
     def _reload(self, slot: Instant) -> None:
@@ -200,7 +201,7 @@ class Soak:
         """Write the configuration; every second reload finds another group_interval."""
         text = CONFIG.format(
             interval=format_duration(self._pace.interval),
-            targets=", ".join(f'"{address(server)}"' for server in range(SERVERS)),
+            targets=", ".join(f'"{address(server)}"' for server in range(self._pace.servers)),
             group_interval=("5m", "6m")[self.diary.reloads % 2],
         )
         (self._folder / "monitor.yaml").write_text(text)
