@@ -107,7 +107,7 @@ def run(
     from monitor.clock import SystemClock
     from monitor.commands.settings import loader
     from monitor.commands.signals import caught, means_reload
-    from monitor.commands.startlimits import more_descriptors
+    from monitor.commands.startlimits import more_descriptors, settle
     from monitor.config.flags import Flags
     from monitor.duty import Duty
     from monitor.logs import configure
@@ -127,10 +127,12 @@ def run(
         app.start()
     except StartError as err:
         fail(str(err))
+    settle()
     supervisor.ready()
     while means_reload(signals):
         supervisor.reloading()
         app.reload()
+        settle()
         supervisor.ready()
     supervisor.stopping()
     app.stop()

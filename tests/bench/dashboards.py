@@ -18,6 +18,7 @@ from random import Random
 from statistics import median
 
 from monitor.clock import monotonic_seconds
+from monitor.commands.startlimits import settle
 from monitor.longterm import LongEngine, LongTerm
 from monitor.model.instant import DAY, HOUR, MINUTE, SECOND, Duration, Instant, to_seconds
 from monitor.model.labels import Labels
@@ -126,6 +127,8 @@ def _overview(keep: Keep, series: dict[Labels, float]) -> Iterator[Row]:
     questions = _requests(overview)
     with _lived(keep, series, _SHOWN + HOUR) as (window, history):
         engines = partial(_engines, window, history)
+        # As the daemon does when it has started.
+        settle()
         with serve(window, now=_END, engines=engines) as served, beating() as beats:
             beats.stopping.wait(1)
             idle = max(beats.late)
