@@ -107,15 +107,13 @@ def run(
     from monitor.clock import SystemClock
     from monitor.commands.settings import loader
     from monitor.commands.signals import caught, means_reload
-    from monitor.commands.startlimits import more_descriptors, settle
+    from monitor.commands.startlimits import begin, settle
     from monitor.config.flags import Flags
     from monitor.duty import Duty
     from monitor.logs import configure
     from monitor.supervisor import Supervisor
 
-    # What is kept tells names of servers and people: it is for this user.
-    os.umask(0o077)
-    more_descriptors()
+    begin()
     given = (slack_channel, storage, listen, web_config_file, ha_lease, prometheus)
     flags = Flags(tuple(target or ()), tuple(setting or ()), *(one or "" for one in given))
     load = loader(config, flags, os.environ)

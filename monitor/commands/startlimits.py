@@ -1,10 +1,17 @@
 """What the daemon asks of the system at its start."""
 
 import gc
+import os
 import resource
 
 # Enough for all connections that the HTTP side takes, and as many targets as one process has time for.
 DESCRIPTORS = 4096
+
+
+def begin() -> None:
+    """Keep what is written for this user alone: it tells names of servers and people; and have descriptors enough."""
+    os.umask(0o077)
+    more_descriptors()
 
 
 def more_descriptors() -> None:
