@@ -116,11 +116,10 @@ def run(
     begin()
     given = (slack_channel, storage, listen, web_config_file, ha_lease, prometheus)
     flags = Flags(tuple(target or ()), tuple(setting or ()), *(one or "" for one in given))
-    load = loader(config, flags, os.environ)
     configure(log_level)
     signals = caught()
     supervisor = Supervisor.taken_from(os.environ)
-    app = Duty(load, SystemClock(), supervisor)
+    app = Duty(loader(config, flags, os.environ), SystemClock(), supervisor)
     try:
         app.start()
     except StartError as err:
