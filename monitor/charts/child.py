@@ -14,7 +14,7 @@ from monitor.model.instant import SECOND, Duration, to_seconds
 
 # -P: no module of the folder the daemon was started in takes the place of one of Python's.
 COMMAND = (sys.executable, "-P", "-m", "monitor.charts")
-TIMEOUT: Duration = 10 * SECOND
+TIMEOUT: Duration = 30 * SECOND
 LARGEST = 1 << 20
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # The environment may hold tokens: the child gets what Python and matplotlib look at, and nothing else.

@@ -72,7 +72,7 @@ def test_a_graph_stands_in_the_thread_of_each_incident_and_the_daemon_stays_smal
     with daemon(tmp_path, "--config", str(config)) as ours:
         until(lambda: slack.messages, within=30)
         before = metric(ours, "process_resident_memory_bytes")
-        until(lambda: len(shared(slack)) == 2, within=30)
+        until(lambda: len(shared(slack)) == 2, within=75)
         assert [file.channel for file in shared(slack)] == [CHANNEL, CHANNEL]
         assert {file.thread_ts for file in shared(slack)} == set(roots(slack).values())
         assert all(file.content.startswith(b"\x89PNG") for file in shared(slack))
