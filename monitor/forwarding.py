@@ -69,6 +69,11 @@ class Line:
             self._stopping = True
             self._changed.notify()
 
+    @property
+    def works(self) -> bool:
+        """Whether it may still send something."""
+        return self._thread.is_alive()
+
     def join(self, seconds: float) -> None:
         """Wait for the end; what waits then is never sent."""
         self._thread.join(seconds)
@@ -119,6 +124,7 @@ class Forwarding:
         self._registry = registry
         self._metrics: ForwardMetrics | None = None
         self._lines: dict[Place, Line] = {}
+        self._leaving: list[Line] = []
         self._known = Alertmanagers(self._sync)
         self._external_url = ""
         self._sendings = Sendings()
@@ -146,8 +152,10 @@ class Forwarding:
         """Have a line to each Alertmanager that is known now, and to no other."""
         with self._lock:
             wanted = self._known.places()
-            for place in self._lines.keys() - wanted:
-                self._lines.pop(place).finish()
+            gone = [self._lines.pop(place) for place in self._lines.keys() - wanted]
+            for line in gone:
+                line.finish()
+            self._leaving = [line for line in [*self._leaving, *gone] if line.works]
             new = sorted(wanted - self._lines.keys(), key=lambda place: place.name)
             for place in new:
                 self._lines[place] = _line(place, self._counted())
@@ -174,10 +182,11 @@ class Forwarding:
             self._sendings.shift(by)
 
     def stop(self, seconds: float) -> None:
-        """Let what waits go out, for at most so long."""
+        """Let what waits go out, for at most so long: also to those that a reload has just let go."""
         with self._lock:
             self._known.begin(())
-            lines = list(self._lines.values())
+            lines = [*self._leaving, *self._lines.values()]
+            self._leaving.clear()
             self._lines.clear()
         for line in lines:
             line.finish()
