@@ -136,9 +136,11 @@ class Outbox:
 
     def _work(self, lane: Lane, now: Callable[[], Instant]) -> None:
         while True:
+            # Looked at first: what was put in before the stop is due after it.
+            stopping = self._stopping.is_set()
             if lane.deliver_due(now()):
                 continue
-            if self._stopping.is_set():
+            if stopping:
                 return
             with lane.changed:
                 due = lane.next_due()

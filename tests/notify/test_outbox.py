@@ -1,5 +1,6 @@
 """The outbox on a clock that is moved by hand."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -140,7 +141,28 @@ def test_started_it_delivers_from_its_own_thread_and_stops() -> None:
     outbox, _ = lane(notifier)
     outbox.start(lambda: 0)
     outbox.put(delivery(), 0)
-    assert outbox.stop(patience=5)
+    assert outbox.stop(patience=60)
+    assert len(notifier.delivered) == 1
+
+
+def test_what_is_put_in_right_before_the_stop_still_goes_out() -> None:
+    class Late(threading.Event):
+        """Whoever looks for the first time looks just before a letter comes and the outbox is stopped."""
+
+        looked = False
+
+        def is_set(self) -> bool:
+            if not self.looked:
+                self.looked = True
+                outbox.put(delivery(), 0)
+                self.set()
+            return super().is_set()
+
+    notifier = FakeNotifier()
+    outbox, _ = lane(notifier)
+    outbox._stopping = Late()
+    outbox.start(lambda: 0)
+    assert outbox.stop(patience=60)
     assert len(notifier.delivered) == 1
 
 
