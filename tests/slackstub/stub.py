@@ -64,6 +64,10 @@ class SlackStub:
         with self._server.lock:
             self._server.faults += [(method, fault) for fault in faults]
 
+    def let_go(self) -> None:
+        """Close what hangs or drips, and whatever should do so from now on."""
+        self._server.stopping.set()
+
     def forget_faults(self) -> None:
         """From here on nothing goes wrong."""
         with self._server.lock:

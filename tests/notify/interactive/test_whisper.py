@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from monitor.clock import monotonic_seconds
-from monitor.model.instant import SECOND
+from monitor.model.instant import MINUTE
 from monitor.notify.interactive.whisper import Whisper, Whisperer
 from monitor.notify.secret import Secret
 from monitor.notify.slack.web_api import WebApi
@@ -22,8 +22,9 @@ def stub() -> Iterator[SlackStub]:
         yield slack
 
 
-def whisperer(stub: SlackStub, failed: list[str], token: str = TOKEN) -> Whisperer:
-    found = Whisperer({"bot": WebApi(Secret(token), stub.base_url, timeout=SECOND)}, failed.append)
+def whisperer(stub: SlackStub, failed: list[str]) -> Whisperer:
+    # More patient than any busy machine is slow.
+    found = Whisperer({"bot": WebApi(Secret(TOKEN), stub.base_url, timeout=2 * MINUTE)}, failed.append)
     found.start()
     return found
 
@@ -48,13 +49,17 @@ def test_what_fails_is_counted_and_the_next_one_is_told(stub: SlackStub) -> None
 def test_while_slack_hangs_nobody_who_tells_waits_and_what_is_too_much_is_dropped(stub: SlackStub) -> None:
     failed: list[str] = []
     stub.fail_next(Hang(applied=False), method="chat.postEphemeral")
+    before = set(threading.enumerate())
     telling = whisperer(stub, failed)
     began = monotonic_seconds()
     for number in range(150):
         telling.tell(Whisper("bot", CHANNEL, "U0ALICE001", str(number)))
     telling.stop()
-    assert monotonic_seconds() - began < 0.5
-    assert 40 <= failed.count("full") <= 50
+    assert monotonic_seconds() - began < 60
+    # One may have been taken out of the hundred that have room.
+    assert failed.count("full") in (49, 50)
+    stub.let_go()
+    until(lambda: set(threading.enumerate()) <= before, within=5)
 
 
 def test_a_whisperer_that_has_too_much_to_say_ends_all_the_same(stub: SlackStub) -> None:
