@@ -172,9 +172,9 @@ class Forwarding:
                 return
             due = list(_relabelled(self._sendings.due(alerts, at, interval), self._relabel))
             self._sendings.forget(at)
-            lines = list(self._lines.values())
-        for line in lines if due else ():
-            line.put(due)
+            # Before another thread lets go of a line: what is put there afterwards nobody would send.
+            for line in self._lines.values() if due else ():
+                line.put(due)
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much."""
