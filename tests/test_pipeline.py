@@ -66,5 +66,5 @@ def test_an_alert_and_what_is_said_of_it_are_kept_together_whenever_a_timer_flus
 
     dispatcher.interrupt = flush
     pipeline.evaluate(MINUTE, None)
-    timer.join(5)
+    timer.join(60)
     assert journal.commits == [(1, 1), (0, 0)]

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Self
 
 import pytest
@@ -66,11 +67,11 @@ def test_a_clock_that_leaps_ahead_leaves_slots_out_and_counts_them() -> None:
         watched.schedule.every(INTERVAL, SCRAPE, watched.slots.append)
         until(lambda: watched.slots, within=5)
         watched.clock.shift = HOUR
-        until(lambda: watched.missed, within=5)
+        # A busy machine may leave slots out before and after.
+        until(lambda: max(watched.missed, default=0) >= HOUR // INTERVAL - 2, within=5)
         seen = len(watched.slots)
         until(lambda: len(watched.slots) > seen, within=5)
-    assert watched.missed[0] >= HOUR // INTERVAL - 2
-    assert len(watched.slots) < 100
+    assert max(after - before for before, after in pairwise(watched.slots)) >= HOUR - 2 * INTERVAL
 
 
 def test_a_tick_that_raises_is_counted_and_the_next_one_comes() -> None:
@@ -90,11 +91,11 @@ def test_a_slow_part_does_not_hold_up_another() -> None:
     with Watched() as watched:
 
         def hang(_: Instant) -> None:
-            release.wait(5)
+            release.wait(120)
 
         watched.schedule.every(INTERVAL, SCRAPE, hang)
         watched.schedule.every(INTERVAL, EVALUATE, watched.slots.append)
-        until(lambda: len(watched.slots) >= 3, within=3)
+        until(lambda: len(watched.slots) >= 3, within=5)
         release.set()
 
 
@@ -130,16 +131,16 @@ def test_a_schedule_stops_while_a_tick_plans_another() -> None:
 
         def tick() -> None:
             begun.set()
-            assert stopping.wait(5)
+            assert stopping.wait(60)
             threading.Event().wait(0.1)
             schedule.once("next", watched.clock.now(), NOTIFY, stopping.clear)
 
         schedule.once("tick", watched.clock.now(), EVALUATE, tick)
-        assert begun.wait(5)
+        assert begun.wait(60)
         stopping.set()
         stopper = threading.Thread(target=schedule.stop, daemon=True)
         stopper.start()
-        stopper.join(5)
+        stopper.join(60)
         assert not stopper.is_alive()
     assert stopping.is_set(), "nothing begins after the stop"
 

@@ -10,7 +10,7 @@ def test_of_the_jobs_of_one_key_never_two_run_at_a_time() -> None:
     workers, release, ran = Workers(), threading.Event(), []
 
     def job() -> None:
-        release.wait(5)
+        release.wait(120)
         ran.append("first")
 
     assert workers.submit("a", job)
@@ -31,7 +31,7 @@ def test_more_jobs_than_threads_wait_and_all_are_done_before_the_threads_end() -
     for number in range(5):
 
         def job(number: int = number) -> None:
-            release.wait(5)
+            release.wait(120)
             ran.append(number)
 
         assert workers.submit(number, job)
@@ -45,7 +45,7 @@ def test_a_hundred_targets_that_never_answer_keep_no_other_from_being_scraped() 
     workers, release, ran = Workers(), threading.Event(), []
 
     def hang() -> None:
-        release.wait(20)
+        release.wait(120)
 
     for number in range(100):
         assert workers.submit(number, hang)
