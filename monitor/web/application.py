@@ -18,7 +18,7 @@ from monitor.yamldoc.mistake import shown
 
 log = logging.getLogger(__name__)
 
-# Nothing that this API takes is large.
+# Nothing that this API takes is large; where a path takes more, it says so itself.
 LARGEST_BODY_BYTES = 1 << 20
 _API = "/api/v1"
 _GET = ("GET",)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from flask import Blueprint, Response, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from monitor.clock import Clock
 from monitor.dispatch.dispatcher import MOST_ALERTS
@@ -26,8 +27,11 @@ from monitor.yamldoc.mistake import shown
 log = logging.getLogger(__name__)
 
 PATH = "/alertmanager"
+# Some 2,000 alerts. When a hundred servers are gone at once is no time to refuse a message, and Alertmanager does not
+# try again what is too large.
+LARGEST_MESSAGE_BYTES = 4 << 20
 _LONGEST_SOURCE = 100
-_UNAUTHORIZED, _UNSUPPORTED = 401, 415
+_UNAUTHORIZED, _TOO_LARGE, _UNSUPPORTED = 401, 413, 415
 
 
 class Refusal(StrEnum):
@@ -36,6 +40,7 @@ class Refusal(StrEnum):
     NOT_RUNNING = "not running"
     CREDENTIALS = "credentials"
     MISSHAPEN = "misshapen"
+    TOO_LARGE = "too large"
     RECEIVER = "receiver"
     TOO_MANY = "too many"
     NOT_WRITTEN = "not written"
@@ -112,16 +117,7 @@ class ReceivedApi:
         inbox = self._daemon.inbox()
         if inbox is None:
             raise _RefusedError(Refusal.NOT_RUNNING, 503, "not running, or not the active one of several")
-        try:
-            if not _is_shown(inbox.authorization()):
-                raise _RefusedError(Refusal.CREDENTIALS, _UNAUTHORIZED, "the credentials are not those expected")
-            told = message(body(), self._clock.now(), request.args.get("source", "")[:_LONGEST_SOURCE])
-        except NotifyError as err:
-            raise _RefusedError(Refusal.CREDENTIALS, 503, str(err)) from err
-        except BodyError as err:
-            # Alertmanager's own API would say 422 of some.
-            status = err.status if err.status == _UNSUPPORTED else 400
-            raise _RefusedError(Refusal.MISSHAPEN, status, str(err)) from err
+        told = self._read(inbox)
         name = inbox.receiver(wanted, told.receiver)
         if name is None:
             raise _RefusedError(Refusal.RECEIVER, 404, f"receiver {shown(wanted)} is not defined")
@@ -129,6 +125,23 @@ class ReceivedApi:
             raise _RefusedError(Refusal.TOO_MANY, 503, f"more than {MOST_ALERTS} alerts would fire: try again")
         if not inbox.take(told, name):
             raise _RefusedError(Refusal.NOT_WRITTEN, 503, "the state file cannot be written: try again")
+
+    def _read(self, inbox: Letterbox) -> Message:
+        """Return what was posted, of somebody who may."""
+        try:
+            if not _is_shown(inbox.authorization()):
+                raise _RefusedError(Refusal.CREDENTIALS, _UNAUTHORIZED, "the credentials are not those expected")
+            request.max_content_length = LARGEST_MESSAGE_BYTES
+            return message(body(), self._clock.now(), request.args.get("source", "")[:_LONGEST_SOURCE])
+        except NotifyError as err:
+            raise _RefusedError(Refusal.CREDENTIALS, 503, str(err)) from err
+        except RequestEntityTooLarge as err:
+            what = f"larger than {LARGEST_MESSAGE_BYTES >> 20} MiB: set max_alerts"
+            raise _RefusedError(Refusal.TOO_LARGE, _TOO_LARGE, what) from err
+        except BodyError as err:
+            # Alertmanager's own API would say 422 of some.
+            status = err.status if err.status == _UNSUPPORTED else 400
+            raise _RefusedError(Refusal.MISSHAPEN, status, str(err)) from err
 
 
 def _is_shown(expected: Authorization | None) -> bool:

@@ -2,10 +2,13 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from flask import Flask
 from werkzeug.test import TestResponse
 
@@ -14,8 +17,10 @@ from monitor.dispatch.received import Message
 from monitor.model.labels import Labels
 from monitor.notify.http import Authorization
 from monitor.notify.secret import Secret
+from monitor.web.application import LARGEST_BODY_BYTES
 from monitor.web.received import ReceivedApi
 from monitor.web.received_body import message
+from monitor.web.server import Server
 
 NOW = 1_796_018_705_000
 DATA = Path(__file__).parents[1] / "data" / "alertmanager"
@@ -66,9 +71,23 @@ class Daemon:
         self.taken.append((message, receiver))
         return self.written
 
-    def post(self, path: str, body: Any, kind: str = "application/json", **headers: str) -> TestResponse:
+    def app(self) -> Flask:
         app = Flask("test")
+        app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY_BYTES
         app.register_blueprint(ReceivedApi(self, VirtualClock(NOW), self.counted.append).blueprint())
+        return app
+
+    @contextmanager
+    def serving(self) -> Iterator[str]:
+        server = Server(self.app(), "127.0.0.1", 0)
+        server.start()
+        try:
+            yield f"http://127.0.0.1:{server.port}"
+        finally:
+            server.stop()
+
+    def post(self, path: str, body: Any, kind: str = "application/json", **headers: str) -> TestResponse:
+        app = self.app()
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         return app.test_client().post(path, data=data, content_type=kind, headers=headers)
 
@@ -160,6 +179,20 @@ def test_what_is_no_message_is_refused_with_a_reason_and_counted(body: Any, why:
     assert answer.status_code == 400
     assert why in answer.text
     assert (daemon.taken, daemon.counted) == ([], ["misshapen"])
+
+
+def test_a_message_of_two_thousand_alerts_is_taken_and_one_that_is_larger_is_refused_and_counted() -> None:
+    """Both over a socket: what is in front of the application has a limit too."""
+    one: Any = FIRING["alerts"]
+    labels = ({"alertname": "A", "instance": f"{number}:1", "x": "y" * 1_700} for number in range(2_000))
+    outage = [one[0] | {"labels": each} for each in labels]
+    daemon = Daemon()
+    with daemon.serving() as url:
+        taken = requests.post(url + "/alertmanager", json=changed(alerts=outage), timeout=60)
+        refused = requests.post(url + "/alertmanager", json=changed(alerts=outage * 2), timeout=60)
+    assert (taken.status_code, len(daemon.taken[0][0].alerts)) == (200, 2_000)
+    assert (refused.status_code, "max_alerts" in refused.text) == (413, True)
+    assert daemon.counted == ["", "too large"]
 
 
 def test_a_page_cannot_post() -> None:
