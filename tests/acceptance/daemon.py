@@ -15,6 +15,11 @@ import requests
 from monitor.clock import monotonic_seconds
 from tests.waiting import until
 
+# How long an answer, and an end, is waited for: as with `until`, who waits in vain waits longer, that is all.
+PATIENCE = 60
+# SIGTERM ends it within five seconds. A busy machine takes some more, and what must not be waited for far more.
+SOON = 15
+
 
 class Daemon:
     """A `vllm-monitor run` of ours."""
@@ -30,13 +35,13 @@ class Daemon:
         return self._log.read_text()
 
     def get(self, path: str) -> str:
-        return requests.get(self.url + path, timeout=20).text
+        return requests.get(self.url + path, timeout=PATIENCE).text
 
     def data(self, path: str) -> Any:
-        return requests.get(self.url + path, timeout=20).json()["data"]
+        return requests.get(self.url + path, timeout=PATIENCE).json()["data"]
 
     def post(self, path: str) -> tuple[int, str]:
-        answer = requests.post(self.url + path, timeout=10)
+        answer = requests.post(self.url + path, timeout=PATIENCE)
         return answer.status_code, answer.text
 
     def is_ready(self) -> bool:
@@ -46,7 +51,7 @@ class Daemon:
         """Send the signal; return the exit code and the seconds until the end."""
         began = monotonic_seconds()
         self.process.send_signal(number)
-        return self.process.wait(timeout=15), monotonic_seconds() - began
+        return self.process.wait(timeout=PATIENCE), monotonic_seconds() - began
 
 
 def daemon_process(folder: Path, output: IO[str], *arguments: str, **environment: str) -> "subprocess.Popen[str]":

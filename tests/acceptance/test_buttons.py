@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from monitor.clock import monotonic_seconds
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import PATIENCE, SOON, Daemon, daemon
 from tests.slackstub.clicks import SIGNING_SECRET, button_of, clicked, signed
 from tests.slackstub.judge import assert_invariants
 from tests.slackstub.socket_mode import SocketMode
@@ -67,7 +67,7 @@ def post(to: Daemon, **more: str) -> None:
         "labels": {"alertname": "KVCacheFull", "severity": "critical", "instance": "a:8000"},
         "annotations": {"summary": "KV cache is full"},
     }
-    assert requests.post(f"{to.url}/api/v2/alerts", json=[alert | more], timeout=5).ok
+    assert requests.post(f"{to.url}/api/v2/alerts", json=[alert | more], timeout=PATIENCE).ok
 
 
 def resolve(to: Daemon) -> None:
@@ -131,13 +131,13 @@ def test_a_silence_from_slack_is_a_silence(tmp_path: Path, slack: SlackStub, soc
         sockets.click(SILENCE)
         until(lambda: shows(slack, ACK, UNSILENCE), within=30)
         assert "silenced by u0alice001" in str(root(slack).payload)
-        (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=5).json()
+        (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=PATIENCE).json()
         assert (silence["createdBy"], silence["status"]["state"]) == ("u0alice001 (U0ALICE001)", "active")
-        (alert,) = requests.get(f"{running.url}/api/v2/alerts", timeout=5).json()
+        (alert,) = requests.get(f"{running.url}/api/v2/alerts", timeout=PATIENCE).json()
         assert alert["status"]["silencedBy"] == [silence["id"]]
         sockets.click(UNSILENCE)
         until(lambda: shows(slack, ACK, SILENCE, "vllm_monitor_silence_4h"), within=15)
-        (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=5).json()
+        (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=PATIENCE).json()
         assert silence["status"]["state"] == "expired"
     assert_invariants(slack)
 
@@ -149,15 +149,15 @@ def test_a_silence_that_is_ended_elsewhere_leaves_the_message(
         incident(running, slack, sockets)
         sockets.click(SILENCE)
         until(lambda: shows(slack, ACK, UNSILENCE), within=30)
-        (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=5).json()
-        assert requests.delete(f"{running.url}/api/v2/silence/{silence['id']}", timeout=5).ok
+        (silence,) = requests.get(f"{running.url}/api/v2/silences", timeout=PATIENCE).json()
+        assert requests.delete(f"{running.url}/api/v2/silence/{silence['id']}", timeout=PATIENCE).ok
         until(lambda: shows(slack, ACK, SILENCE, "vllm_monitor_silence_4h"), within=15)
 
 
 def test_clicks_over_http_are_taken_when_they_are_signed(tmp_path: Path, slack: SlackStub, sockets: SocketMode) -> None:
     def send(payload: Any, at: float, secret: str = SIGNING_SECRET) -> int:
         body, head = signed(payload, at, secret)
-        return requests.post(f"{running.url}/slack/actions", data=body, headers=head, timeout=5).status_code
+        return requests.post(f"{running.url}/slack/actions", data=body, headers=head, timeout=PATIENCE).status_code
 
     with daemon(tmp_path, "--config", str(configured(tmp_path, slack))) as running:
         incident(running, slack, sockets)
@@ -268,4 +268,4 @@ def test_a_wrong_app_token_disturbs_nothing_and_no_secret_is_seen(
         assert [
             secret for secret in ("xapp-wrong-one", APP_TOKEN, TOKEN, SIGNING_SECRET, "ticket-") if secret in seen
         ] == []
-        assert running.end()[1] < 5.0
+        assert running.end()[1] < SOON

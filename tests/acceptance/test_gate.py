@@ -13,7 +13,7 @@ from monitor.model.instant import HOUR
 from monitor.simulator.script import Scenario, Server
 from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
-from tests.acceptance.daemon import daemon
+from tests.acceptance.daemon import PATIENCE, daemon
 from tests.waiting import until
 
 # 100 blocks of 32 tokens, for requests of 512: 6.25 at once in each engine.
@@ -31,14 +31,16 @@ def test_a_daemon_lets_a_deployment_go_on_as_the_command_does(tmp_path: Path) ->
         arguments = ("--target", server.url, "--listen", "127.0.0.1:0", "--storage", str(tmp_path / "data"))
         with daemon(tmp_path, *arguments) as running:
             # Before it has asked, nobody passes.
-            until(lambda: requests.get(f"{running.url}/-/gate", timeout=5).json()["known"], within=20)
+            until(lambda: requests.get(f"{running.url}/-/gate", timeout=PATIENCE).json()["known"], within=20)
             for floor, code, status in ((2.5, 0, 200), (6.25, 0, 200), (6.5, 1, 503)):
-                answer = requests.get(f"{running.url}/-/gate?min_concurrency={floor}&instance={place}", timeout=5)
+                answer = requests.get(
+                    f"{running.url}/-/gate?min_concurrency={floor}&instance={place}", timeout=PATIENCE
+                )
                 told = answer.json()
                 each = told.pop("targets")
                 assert answer.status_code == status
                 assert command(server.url, floor) == (code, told)
                 assert each == {place: told}
                 assert told["concurrency"] == {"0": 6.25, "1": 6.25}
-            nobody = requests.get(f"{running.url}/-/gate?instance=nobody:1", timeout=5)
+            nobody = requests.get(f"{running.url}/-/gate?instance=nobody:1", timeout=PATIENCE)
             assert (nobody.status_code, nobody.json()["known"]) == (503, False)

@@ -10,7 +10,7 @@ from monitor.clock import SystemClock
 from monitor.simulator.scenarios import OVERLOAD
 from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import SOON, Daemon, daemon
 from tests.acceptance.stage import write_config
 from tests.slackstub.faults import Hang
 from tests.slackstub.judge import assert_invariants
@@ -18,16 +18,17 @@ from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, SCOPES, TOKEN, File
 from tests.waiting import until
 
+# One scrape that fails, because the machine had something else to do, is no end of any alert.
 RULES = """\
 groups:
   - name: g
     interval: 1s
     rules:
       - alert: Always
-        expr: vllm:num_requests_running >= 0
+        expr: max_over_time(vllm:num_requests_running[1m]) >= 0
         labels: {severity: critical}
         annotations: {summary: "$it_1$ <!channel> fires"}
-      - {alert: Later, expr: vllm:num_requests_running >= 0, for: 3s}
+      - {alert: Later, expr: "max_over_time(vllm:num_requests_running[1m]) >= 0", for: 3s}
 """
 # Megabytes; matplotlib and numpy take forty and more.
 ROOM = 15
@@ -98,18 +99,19 @@ def test_the_alerts_are_there_although_drawing_hangs_and_the_daemon_ends_in_time
         until(lambda: len(roots(slack)) == 2, within=30)
         assert shared(slack) == []
         code, took = ours.end()
-        assert (code, took < 5) == (0, True)
+        assert (code, took < SOON) == (0, True)
     assert_invariants(slack)
 
 
 def test_an_upload_that_hangs_holds_up_no_alert(tmp_path: Path, slack: SlackStub, config: Path) -> None:
-    slack.fail_next(Hang(applied=False), method="upload")
+    # Each that has waited too long would be followed by the next one.
+    slack.fail_next(*[Hang(applied=False)] * 10, method="upload")
     with daemon(tmp_path, "--config", str(config)) as ours:
         until(lambda: any(request.name == "upload" for request in slack.requests), within=20)
         until(lambda: len(roots(slack)) == 2, within=30)
         assert shared(slack) == []
         code, took = ours.end()
-        assert (code, took < 5) == (0, True)
+        assert (code, took < SOON) == (0, True)
     assert_invariants(slack)
 
 
@@ -127,4 +129,5 @@ def test_where_graphs_are_off_slack_is_asked_for_none(tmp_path: Path, slack: Sla
     config.write_text(config.read_text().replace("graphs: true", "graphs: false"))
     with daemon(tmp_path, "--config", str(config)):
         until(lambda: len(roots(slack)) == 2, within=20)
-    assert {request.name for request in slack.requests} == {"chat.postMessage"}
+    # A message that has stood for a while is brought up to date.
+    assert {request.name for request in slack.requests} <= {"chat.postMessage", "chat.update"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import PATIENCE, Daemon, daemon
 from tests.slackstub.faults import Fault, Hang
 from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
@@ -24,7 +24,7 @@ web: {{listen: 127.0.0.1:0}}
 
 def post(to: Daemon) -> None:
     alert = {"labels": {"alertname": "ModelDown", "severity": "critical"}, "annotations": {"summary": "It is down"}}
-    assert requests.post(f"{to.url}/api/v2/alerts", json=[alert], timeout=5).ok
+    assert requests.post(f"{to.url}/api/v2/alerts", json=[alert], timeout=PATIENCE).ok
 
 
 @pytest.mark.parametrize("fault", [Hang(applied=True), Hang(applied=False)], ids=["carried out", "not carried out"])

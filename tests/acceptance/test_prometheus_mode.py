@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from monitor.simulator.server import SimulatedServer
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import SOON, Daemon, daemon
 from tests.differential.server import prometheus
 from tests.engines import engine
 from tests.notify.endpoint import Endpoint, Received, endpoint
@@ -22,7 +22,8 @@ RULES = """\
 groups:
   - name: recorded
     rules:
-      - {record: "vllm_engine:requests_running", expr: "vllm:num_requests_running"}
+      # One scrape that fails, because the machine had something else to do, is no end of the alert.
+      - {record: "vllm_engine:requests_running", expr: "max_over_time(vllm:num_requests_running[1m])"}
   - name: alerts
     rules:
       - alert: Busy
@@ -94,11 +95,11 @@ def test_what_prometheus_records_fires_here_and_stays_when_it_goes(tmp_path: Pat
             until(lambda: len(found.slack.messages) == 2, within=20)
             assert "is busy" in json.dumps([message.payload for message in found.slack.messages])
             # What Prometheus records is not recorded here, and what only we know is not asked of it.
-            assert found.health() == {"Busy": "ok", "Itself": "ok", "Blinded": "ok"}
+            until(lambda: found.health() == {"Busy": "ok", "Itself": "ok", "Blinded": "ok"}, within=20)
             until(lambda: "vllm_monitor_rule_blind{" in found.ours.get("/metrics"), within=20)
             answer = found.ours.data("/api/v1/query?query=vllm_engine:requests_running")
             assert [one["metric"]["job"] for one in answer["result"]] == ["vllm"]
-            assert found.metric("vllm_monitor_prometheus_up") == 1
+            until(lambda: found.metric("vllm_monitor_prometheus_up") == 1, within=20)
             until(lambda: found.beats.requests, within=20)
             life.close()
             until(lambda: found.health() == {"Busy": "err", "Itself": "ok", "Blinded": "err"}, within=20)
@@ -109,7 +110,7 @@ def test_what_prometheus_records_fires_here_and_stays_when_it_goes(tmp_path: Pat
             # Nobody sees whether vLLM serves: whoever waits for a sign of life must hear of it.
             until(lambda: 'heartbeats_withheld_total{reason="no_scrapes"}' in found.ours.get("/metrics"), within=20)
             code, took = found.ours.end()
-            assert (code, took < 5) == (0, True)
+            assert (code, took < SOON) == (0, True)
 
 
 def answering(results: dict[str, list[str]]) -> Callable[[Received], Answer]:

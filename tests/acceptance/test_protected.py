@@ -12,7 +12,7 @@ import requests
 from typer.testing import CliRunner, Result
 
 from monitor.cli import cli
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import PATIENCE, Daemon, daemon
 from tests.scrape.test_tls import make
 from tests.waiting import until
 
@@ -53,7 +53,7 @@ class Protected:
 
     def ask(self, send: Callable[..., requests.Response], path: str, **named: Any) -> requests.Response:
         pair = (str(self.folder / "me.crt"), str(self.folder / "me.key"))
-        return send(self.url + path, verify=str(self.folder / "own.crt"), cert=pair, timeout=10, **named)
+        return send(self.url + path, verify=str(self.folder / "own.crt"), cert=pair, timeout=PATIENCE, **named)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_whoever_has_a_certificate_and_no_password_learns_whether_it_is_up_and_n
     protected: Protected,
 ) -> None:
     with pytest.raises(requests.ConnectionError):
-        requests.get(f"{protected.url}/-/healthy", verify=str(protected.folder / "own.crt"), timeout=5)
+        requests.get(f"{protected.url}/-/healthy", verify=str(protected.folder / "own.crt"), timeout=PATIENCE)
     paths = ("/-/healthy", "/metrics", "//metrics", "/-/healthy/../../metrics", "/federate?match[]=up", "/nowhere")
     statuses = {path: protected.ask(requests.get, path).status_code for path in paths}
     assert statuses == {path: 200 if path == "/-/healthy" else 401 for path in paths}

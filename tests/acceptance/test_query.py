@@ -15,7 +15,7 @@ from tests.waiting import until
 
 
 def run(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
 def test_what_the_daemon_sees_can_be_asked_for(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import requests
 
 from monitor.simulator.server import SimulatedServer
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import PATIENCE, Daemon, daemon
 from tests.notify.endpoint import PATH, endpoint
 from tests.notify.pagerdutystub import ROUTING_KEY
 from tests.slackstub.faults import Answer
@@ -56,6 +56,14 @@ web: {{listen: "127.0.0.1:0"}}
     return str(path)
 
 
+def name_of(thread: Path) -> str:
+    """Return the name of a thread, which may have ended since it was found."""
+    try:
+        return thread.read_text()
+    except OSError:
+        return ""
+
+
 def readable(ours: Daemon) -> str:
     """Return everything that others can read of a daemon."""
     process = Path(f"/proc/{ours.process.pid}")
@@ -63,7 +71,7 @@ def readable(ours: Daemon) -> str:
         [
             ours.log,
             (process / "cmdline").read_text(),
-            *(path.read_text() for path in process.glob("task/*/comm")),
+            *map(name_of, process.glob("task/*/comm")),
             *(ours.get(page) for page in PAGES),
         ]
     )
@@ -79,7 +87,8 @@ def test_nothing_that_can_be_read_holds_a_secret(tmp_path: Path, vllm: Simulated
             until(lambda: "heartbeat not sent" in ours.log, within=30)
             until(lambda: "alerts not sent" in ours.log, within=30)
             assert (
-                requests.post(f"{ours.url}/alertmanager", json={}, auth=("am", "other"), timeout=5).status_code == 401
+                requests.post(f"{ours.url}/alertmanager", json={}, auth=("am", "other"), timeout=PATIENCE).status_code
+                == 401
             )
             text = readable(ours)
             assert len(ours.data("/api/v1/outbox")["waiting"]) >= 7

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import PATIENCE, Daemon, daemon
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN
 from tests.waiting import until
@@ -41,7 +41,7 @@ web: {{listen: 127.0.0.1:0}}
 
 def post(to: Daemon, name: str, **more: str) -> None:
     alert = {"labels": {"alertname": name, "severity": "critical"}, "annotations": {"summary": f"{name} is posted"}}
-    assert requests.post(f"{to.url}/api/v2/alerts", json=[alert | more], timeout=5).ok
+    assert requests.post(f"{to.url}/api/v2/alerts", json=[alert | more], timeout=PATIENCE).ok
 
 
 def command(to: Daemon, *arguments: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import requests
 
-from tests.acceptance.daemon import Daemon, daemon
+from tests.acceptance.daemon import PATIENCE, Daemon, daemon
 from tests.slackstub.faults import Hang
 from tests.slackstub.judge import assert_invariants
 from tests.slackstub.stub import SlackStub
@@ -60,7 +60,7 @@ def pair(folder: Path) -> Iterator[Pair]:
 def role(one: Daemon) -> str | None:
     """Return what it says it is, None while it says nothing."""
     try:
-        answer = requests.get(f"{one.url}/-/ready", timeout=3)
+        answer = requests.get(f"{one.url}/-/ready", timeout=PATIENCE)
     except requests.RequestException:
         return None
     return str(json.loads(answer.text)["role"]) if answer.ok else None
@@ -68,7 +68,7 @@ def role(one: Daemon) -> str | None:
 
 def post(to: Daemon, name: str) -> int:
     alert = {"labels": {"alertname": name, "severity": "critical"}}
-    return requests.post(f"{to.url}/api/v2/alerts", json=[alert], timeout=5).status_code
+    return requests.post(f"{to.url}/api/v2/alerts", json=[alert], timeout=PATIENCE).status_code
 
 
 def test_one_tells_and_the_other_stands_by_until_it_is_killed(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_one_tells_and_the_other_stands_by_until_it_is_killed(tmp_path: Path) ->
         assert (role(both.active), role(both.standby)) == ("active", "standby")
         assert "vllm_monitor_active 1.0" in both.active.get("/metrics")
         assert "vllm_monitor_active 0.0" in both.standby.get("/metrics")
-        assert requests.get(f"{both.standby.url}/-/active", timeout=5).status_code == 503
+        assert requests.get(f"{both.standby.url}/-/active", timeout=PATIENCE).status_code == 503
         until(lambda: len(both.roots()) == 1, within=15)
         assert post(both.standby, "Lost") == 503
         assert post(both.active, "Kept") == 200
@@ -101,7 +101,7 @@ def test_one_that_hangs_is_relieved_and_tells_nothing_when_it_wakes(tmp_path: Pa
         until(lambda: len(both.roots()) == 2, within=15)
         both.active.process.send_signal(signal.SIGCONT)
         # Whoever starts it again has one that stands by.
-        assert both.active.process.wait(timeout=10) == 1
+        assert both.active.process.wait(timeout=PATIENCE) == 1
         assert post(both.standby, "After") == 200
         until(lambda: len(both.roots()) == 3, within=15)
         assert len(set(both.roots())) == 3
