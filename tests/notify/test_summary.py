@@ -1,5 +1,6 @@
 """What a person must read, whatever shows it."""
 
+import time
 from dataclasses import replace
 from math import inf, nan
 
@@ -7,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.clock import monotonic_seconds
 from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE
 from monitor.model.labels import EMPTY, Labels
@@ -85,9 +85,10 @@ def test_the_worst_is_the_largest_value_unless_the_rule_has_a_floor(url: str, wo
     "expr", ["g0.expr=" * 12_000, "g0.expr=%3C" + "%20" * 12_000 + "x", "g0.expr=" + "%3C+1+" * 2_000]
 )
 def test_a_link_that_somebody_made_up_takes_no_time(expr: str) -> None:
-    began = monotonic_seconds()
+    # Of a processor: how long others keep it is not looked at.
+    began = time.thread_time()
     summarise(note(replace(queue(), generator_url=f"http://m/graph?{expr}")))
-    assert monotonic_seconds() - began < 1
+    assert time.thread_time() - began < 1
 
 
 def test_what_is_worse_comes_first_and_what_is_over_last() -> None:

@@ -90,7 +90,7 @@ def test_an_invalid_block_is_answered_as_slack_does() -> None:
 def test_checks_come_in_slacks_order(token: str | None, arguments: dict[str, Any], error: str) -> None:
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     with SlackStub() as stub:
-        answer = requests.post(f"{stub.base_url}chat.postMessage", json=arguments, headers=headers, timeout=5).json()
+        answer = requests.post(f"{stub.base_url}chat.postMessage", json=arguments, headers=headers, timeout=60).json()
         assert (answer["ok"], answer["error"]) == (False, error)
         assert stub.messages == []
 
@@ -122,7 +122,7 @@ def test_time_stamps_rise_in_the_order_of_arrival() -> None:
 def test_a_form_is_read_like_json() -> None:
     with SlackStub() as stub:
         form = {"token": TOKEN, "channel": CHANNEL, "text": "t", "blocks": '[{"type": "divider"}]'}
-        answer = requests.post(f"{stub.base_url}chat.postMessage", data=form, timeout=5).json()
+        answer = requests.post(f"{stub.base_url}chat.postMessage", data=form, timeout=60).json()
         assert answer["warning"] == "missing_charset"
         assert stub.messages[0].payload["blocks"] == [{"type": "divider"}]
 
@@ -139,11 +139,11 @@ def test_a_fault_is_for_its_method_and_only_once() -> None:
 
 def test_the_webhook_answers_in_plain_words() -> None:
     with SlackStub() as stub:
-        good = requests.post(stub.webhook_url, json={"text": "t"}, timeout=5)
-        empty = requests.post(stub.webhook_url, json={}, timeout=5)
-        unknown = requests.post(stub.webhook_url + "x", json={"text": "t"}, timeout=5)
+        good = requests.post(stub.webhook_url, json={"text": "t"}, timeout=60)
+        empty = requests.post(stub.webhook_url, json={}, timeout=60)
+        unknown = requests.post(stub.webhook_url + "x", json={"text": "t"}, timeout=60)
         stub.workspace.channels[CHANNEL] = replace(stub.workspace.channels[CHANNEL], archived=True)
-        archived = requests.post(stub.webhook_url, json={"text": "t"}, timeout=5)
+        archived = requests.post(stub.webhook_url, json={"text": "t"}, timeout=60)
     answers = [(answer.status_code, answer.text) for answer in (good, empty, unknown, archived)]
     assert answers == [(200, "ok"), (400, "invalid_payload"), (404, "no_service"), (410, "channel_is_archived")]
 

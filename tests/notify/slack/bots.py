@@ -9,12 +9,18 @@ from monitor.notify.slack.incident import Policy
 from monitor.notify.slack.web_api import WebApi
 from monitor.notify.slack.workspace import Workspace
 from tests.notify.samples import NOW
+from tests.slackstub.faults import Fault, Hang
 from tests.slackstub.stub import SlackStub
 from tests.slackstub.workspace import CHANNEL, TOKEN
 
 NAME = "oncall/slack[0]"
 # Long, so that a busy machine is not taken for a silent Slack.
-PATIENCE: Duration = 10 * SECOND
+PATIENCE: Duration = 60 * SECOND
+
+
+def patience_with(fault: Fault) -> Duration:
+    """Return how long to wait for an answer: short only where there will be none."""
+    return 2 * SECOND if isinstance(fault, Hang) else PATIENCE
 
 
 def bot_of(

@@ -11,9 +11,11 @@ from monitor.notify.interactive.nudge import nudge
 from monitor.notify.slack.incident import Incident, Key, PostRoot, UpdateRoot, owing
 from monitor.notify.slack.incidents import Incidents
 from tests.notify.samples import NOW, down, ended, queue
+from tests.notify.slack.bots import patience_with
 from tests.notify.slack.channels import Line, headers
-from tests.slackstub.faults import DOUBTFUL, Close, Fault, SlackError
+from tests.slackstub.faults import DOUBTFUL, Close, Fault, Late, SlackError
 from tests.slackstub.stub import SlackStub
+from tests.waiting import until
 
 A, B = queue("a:1"), queue("b:1")
 
@@ -61,9 +63,11 @@ def test_what_is_new_and_critical_is_shown_in_the_channel(line: Line) -> None:
 
 @pytest.mark.parametrize("fault", DOUBTFUL.values(), ids=DOUBTFUL)
 def test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on(stub: SlackStub, fault: Fault) -> None:
-    line = Line(stub, timeout=700)
+    line = Line(stub, timeout=patience_with(fault))
     stub.fail_next(fault, method="chat.postMessage")
     line.tell(A)
+    line.pass_time()
+    until(lambda: line.roots or isinstance(fault, Late), within=5)
     line.pass_time(MINUTE)
     assert line.calls == ["postMessage", "history", "update"]
     (looked,) = [request for request in stub.requests if request.name == "conversations.history"]
@@ -78,11 +82,13 @@ def test_a_message_that_may_stand_is_looked_for_and_edited_from_then_on(stub: Sl
 
 @pytest.mark.parametrize("fault", DOUBTFUL.values(), ids=DOUBTFUL)
 def test_a_reply_that_may_stand_is_looked_for_in_its_thread(stub: SlackStub, fault: Fault) -> None:
-    line = Line(stub, timeout=700)
+    line = Line(stub, timeout=patience_with(fault))
     line.tell(A)
     line.pass_time(MINUTE)
     stub.fail_next(fault, method="chat.postMessage")
     line.tell(ended(A, line.clock.at))
+    line.pass_time()
+    until(lambda: line.replies or isinstance(fault, Late), within=5)
     line.pass_time(MINUTE)
     assert line.calls == ["postMessage", "update", "postMessage", "replies"]
     assert len(line.replies) == 1

@@ -9,6 +9,7 @@ from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.notify.slack.digest import is_digest
 from monitor.notify.slack.incident import Policy
 from tests.notify.samples import NOW, ended, queue
+from tests.notify.slack.bots import patience_with
 from tests.notify.slack.channels import Line, headers
 from tests.slackstub.faults import DOUBTFUL, Answer, Fault, SlackError, rate_limited
 from tests.slackstub.stub import SlackStub
@@ -97,7 +98,7 @@ def test_what_fires_again_after_its_digest_is_an_incident_of_its_own(line: Line)
 
 @pytest.mark.parametrize("fault", [*DOUBTFUL.values(), Answer(503, ""), rate_limited("3")], ids=str)
 def test_a_digest_that_fails_at_first_is_posted_once(stub: SlackStub, fault: Fault) -> None:
-    line = Line(stub, timeout=700, policy=Policy(digest_above=3))
+    line = Line(stub, timeout=patience_with(fault), policy=Policy(digest_above=3))
     stub.fail_next(fault, method="chat.postMessage")
     fire(line, 5)
     line.pass_time(30 * SECOND)
