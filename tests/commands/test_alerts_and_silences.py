@@ -10,9 +10,10 @@ import requests
 from typer.testing import CliRunner, Result
 
 from monitor.cli import cli
+from monitor.clock import SystemClock
 from monitor.commands.alertmanager import rough
 from monitor.model.instant import DAY, HOUR, MINUTE, SECOND
-from tests.dispatch.alertmanager import free_port
+from tests.ports import silent_port
 from tests.web.alerting import FakeDaemon, served
 
 CONFIG = """\
@@ -50,9 +51,10 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
     (tmp_path / "monitor.yaml").write_text(CONFIG)
-    daemon = FakeDaemon(tmp_path / "monitor.yaml")
+    # The commands write silences by the machine's clock.
+    daemon = FakeDaemon(tmp_path / "monitor.yaml", SystemClock())
     with served(daemon) as url:
-        assert requests.post(f"{url}/api/v2/alerts", json=ALERTS, timeout=5).ok
+        assert requests.post(f"{url}/api/v2/alerts", json=ALERTS, timeout=60).ok
         yield Shell(url)
 
 
@@ -119,7 +121,8 @@ def test_an_unknown_silence_is_told_and_the_others_are_expired(shell: Shell) -> 
 
 
 def test_a_daemon_that_is_not_there_is_told_in_a_line() -> None:
-    done = CliRunner().invoke(cli, ["alerts", "--url", f"http://127.0.0.1:{free_port()}"])
+    with silent_port() as port:
+        done = CliRunner().invoke(cli, ["alerts", "--url", f"http://127.0.0.1:{port}"])
     assert done.exit_code == 1
     assert done.stderr == "the daemon does not answer: ConnectionError (is it running, and is --url right?)\n"
 

@@ -25,7 +25,7 @@ groups:
 def checked(folder: Path, url: str, *options: str) -> Result:
     (folder / "own.rules.yaml").write_text(RULES)
     path = folder / "monitor.yaml"
-    path.write_text(f"mode: prometheus\nprometheus: {{url: '{url}', timeout: 1s}}\nrule_files: [own.rules.yaml]\n")
+    path.write_text(f"mode: prometheus\nprometheus: {{url: '{url}', timeout: 1m}}\nrule_files: [own.rules.yaml]\n")
     return CliRunner().invoke(cli, ["check", "--config", str(path), *options])
 
 

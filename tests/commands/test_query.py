@@ -93,7 +93,7 @@ def test_json_is_what_the_api_answers(
     served: Served, options: tuple[str, ...], path: str, parameters: dict[str, str]
 ) -> None:
     done = run("rate(up[5m])", "--json", "--url", served.url, *options)
-    answer = requests.get(f"{served.url}/api/v1/{path}", {"query": "rate(up[5m])", **parameters}, timeout=5).json()
+    answer = requests.get(f"{served.url}/api/v1/{path}", {"query": "rate(up[5m])", **parameters}, timeout=60).json()
     assert json.loads(done.stdout) == answer
     assert answer["infos"]
 

@@ -45,7 +45,7 @@ def follow(log: Path, *steps: Step) -> Startup:
     """Do the next step whenever something new was read, and return what the log says when nothing is left to do."""
     todo = list(steps)
     log.touch()
-    for startup in followed(str(log), 20):
+    for startup in followed(str(log), 120):
         if not todo and startup.ready:
             return startup
         if todo:

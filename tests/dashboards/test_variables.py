@@ -56,7 +56,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
 
 
 def _found(url: str, path: str, **asked: Any) -> Any:
-    answer = requests.get(f"{url}/api/v1/{path}", params=asked, timeout=10).json()
+    answer = requests.get(f"{url}/api/v1/{path}", params=asked, timeout=60).json()
     assert answer["status"] == "success", answer
     return answer["data"]
 
@@ -103,7 +103,7 @@ def test_the_values_of_a_variable_are_those_that_a_prometheus_has(way: str, job:
 def test_the_check_of_a_data_source_succeeds(both: tuple[str, str]) -> None:
     """A button in Grafana, which asks for `1+1` and for who answers."""
     for url in both:
-        assert requests.post(f"{url}/api/v1/query", data={"query": "1+1", "time": 5}, timeout=10).json() == {
+        assert requests.post(f"{url}/api/v1/query", data={"query": "1+1", "time": 5}, timeout=60).json() == {
             "status": "success",
             "data": {"resultType": "scalar", "result": [5, "2"]},
         }
