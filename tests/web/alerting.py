@@ -19,6 +19,7 @@ from monitor.dispatch.store import AlertStore
 from monitor.model.instant import Instant
 from monitor.web.alertmanager import AlertmanagerApi
 from monitor.web.server import Server
+from tests.waiting import until
 
 # 2026-11-30 06:05:05 UTC
 NOW: Instant = 1_796_018_705_000
@@ -72,3 +73,4 @@ def served(daemon: FakeDaemon) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.port}"
     finally:
         server.stop()
+        until(lambda: not server._thread.is_alive(), within=5)

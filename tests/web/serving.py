@@ -23,6 +23,7 @@ from monitor.web.queries import MOST_SAMPLES, Engines, Queries
 from monitor.web.routes import Routes, Snapshot
 from monitor.web.server import Server
 from monitor.web.tls import TlsFiles
+from tests.waiting import until
 
 NOW: Instant = 1_700_000_600_000
 EXTERNAL_LABELS = Labels.of({"cluster": "eu", "job": "theirs"})
@@ -49,7 +50,7 @@ class Served:
     inner: str = ""
 
     def get(self, path: str, **parameters: Any) -> requests.Response:
-        return requests.get(self.url + path, params=parameters, timeout=30)
+        return requests.get(self.url + path, params=parameters, timeout=60)
 
     def data(self, path: str, **parameters: Any) -> Any:
         return self.get(path, **parameters).json()["data"]
@@ -83,3 +84,5 @@ def serve(
         yield Served(f"{'http' if tls is None else 'https'}://127.0.0.1:{server.port}", str(server.inner or ""))
     finally:
         server.stop()
+        # It waits for no request that lasts; what that says when it ends is not for the next test.
+        until(lambda: not server._thread.is_alive(), within=5)

@@ -125,9 +125,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, Any]]:
 
 
 def both(theirs: str, ours: str, asked: Ask) -> tuple[Any, Any]:
-    """Return both answers; Alertmanager sorts alerts into groups behind the back of who posts, so it gets a moment."""
+    """
+    Return both answers.
+
+    Alertmanager sorts alerts into groups, and has them inhibit others, behind the back of who posts: it gets a while.
+    """
     expected = answer(ours, asked)
-    for pause in (0.05, 0.2, 0.5) if asked.path.startswith("alerts/groups") else ():
+    for pause in (0.05, 0.2, 0.5, 2, 5, 10) if asked.path.startswith("alerts") and asked.body is None else ():
         if answer(theirs, asked) == expected:
             break
         threading.Event().wait(pause)
@@ -137,7 +141,7 @@ def both(theirs: str, ours: str, asked: Ask) -> tuple[Any, Any]:
 def answer(url: str, asked: Ask) -> tuple[int, str, Any]:
     method = asked.method or ("GET" if asked.body is None else "POST")
     headers = {} if asked.body is None else {"Content-Type": asked.content_type}
-    got = requests.request(method, f"{url}/api/v2/{asked.path}", data=asked.body, headers=headers, timeout=5)
+    got = requests.request(method, f"{url}/api/v2/{asked.path}", data=asked.body, headers=headers, timeout=60)
     body = got.json() if got.content else ""
     return got.status_code, got.headers.get("Content-Type", "") if got.content else "", comparable(body)
 

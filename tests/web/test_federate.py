@@ -48,14 +48,16 @@ def test_the_page_is_that_of_a_prometheus(tmp_path: Path) -> None:
                 pages = [_page(url, match, accept) for url in (ours.url, theirs.url)]
                 assert pages[0] == pages[1]
         for wrong in (["up{"], ["rate(up[5m])"]):
-            answers = [requests.get(f"{url}/federate", {"match[]": wrong}, timeout=5) for url in (ours.url, theirs.url)]
+            answers = [
+                requests.get(f"{url}/federate", {"match[]": wrong}, timeout=60) for url in (ours.url, theirs.url)
+            ]
             assert [answer.status_code for answer in answers] == [400, 400]
         assert _page(ours.url, [], "") == _page(theirs.url, [], "") == []
 
 
 def _page(url: str, match: list[str], accept: str) -> list[str]:
     """Return the lines, families in their order, the series of each sorted: Prometheus promises no order of these."""
-    answer = requests.get(f"{url}/federate", {"match[]": match}, headers={"Accept": accept}, timeout=5)
+    answer = requests.get(f"{url}/federate", {"match[]": match}, headers={"Accept": accept}, timeout=60)
     assert answer.status_code == 200, answer.text
     families: list[list[str]] = []
     for line in answer.text.splitlines():

@@ -41,9 +41,9 @@ def answer(base: str, method: str, request: Request) -> tuple[int, str, Any]:
     path, parameters = request
     url = f"{base}/api/v1/{path}"
     if method == "GET":
-        reply = requests.get(url, parameters, timeout=30)
+        reply = requests.get(url, parameters, timeout=60)
     else:
-        reply = requests.request(method, url, data=parameters, timeout=30)
+        reply = requests.request(method, url, data=parameters, timeout=60)
     kind = reply.headers["Content-Type"]
     if kind != "application/json":
         return reply.status_code, kind, reply.text
@@ -85,7 +85,9 @@ def test_what_there_is_not_is_refused_in_the_same_words(method: str, path: str, 
 
 def test_a_form_comes_before_the_url(ours: Served, theirs: Server) -> None:
     replies = [
-        requests.post(base + "/api/v1/query", params={"query": "1", "time": "5"}, data={"query": "2"}, timeout=5).json()
+        requests.post(
+            base + "/api/v1/query", params={"query": "1", "time": "5"}, data={"query": "2"}, timeout=60
+        ).json()
         for base in (ours.url, theirs.url)
     ]
     assert (

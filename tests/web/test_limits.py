@@ -34,7 +34,7 @@ class Slow:
 
     def instant(self, plan: Plan, at: Instant) -> Result:
         assert plan
-        assert self.let_go.wait(30)
+        assert self.let_go.wait(60)
         return Result(Scalar(at, 1.0))
 
     def range(self, plan: Plan, start: Instant, end: Instant, step: Duration) -> Result:
@@ -78,8 +78,8 @@ def test_a_query_that_costs_too_much_is_ended(query: str, limits: Limits, status
     ("parameters", "expected"),
     [
         ({}, (300_000, 30.0)),
-        ({"timeout": "2s"}, (300_000, 2.0)),
-        ({"timeout": "0.25", "lookback_delta": "1m"}, (60_000, 0.25)),
+        ({"timeout": "20s"}, (300_000, 20.0)),
+        ({"timeout": "10.25", "lookback_delta": "1m"}, (60_000, 10.25)),
         ({"timeout": "1h"}, (300_000, 30.0)),
     ],
 )
@@ -90,7 +90,8 @@ def test_timeout_and_lookback_reach_the_engine(parameters: dict[str, str], expec
         assert ours.get("/api/v1/query", query="up", **parameters).ok
     ((lookback, seconds),) = engine.asked
     assert lookback == expected[0]
-    assert expected[1] - 0.2 < seconds <= expected[1]
+    # What it has waited for its turn is gone.
+    assert expected[1] - 9 < seconds <= expected[1]
 
 
 def test_few_queries_run_few_wait_the_rest_is_turned_away_and_health_is_always_answered() -> None:

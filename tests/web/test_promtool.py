@@ -59,4 +59,4 @@ def test_promtool_prints_the_same_of_both(command: tuple[str, ...], suite: str, 
 
 
 def run(promtool: str, arguments: list[str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([promtool, "query", *arguments], capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run([promtool, "query", *arguments], capture_output=True, text=True, timeout=120, check=False)
