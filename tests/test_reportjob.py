@@ -54,7 +54,7 @@ class House:
 
     def tick(self, now: Instant) -> None:
         self.job.tick(now)
-        until(self.workers.is_idle, within=10)
+        until(self.workers.is_idle, within=60)
 
 
 @pytest.fixture

@@ -10,11 +10,13 @@ from importlib.util import find_spec
 
 from monitor.charts.chart import Chart, encoded
 from monitor.charts.sheet import Sheet, encoded_sheet
-from monitor.model.instant import SECOND, Duration, to_seconds
+from monitor.model.instant import MINUTE, SECOND, Duration, to_seconds
 
 # -P: no module of the folder the daemon was started in takes the place of one of Python's.
 COMMAND = (sys.executable, "-P", "-m", "monitor.charts")
 TIMEOUT: Duration = 30 * SECOND
+# Nobody is called by a report: rather late than without its picture.
+UNHURRIED: Duration = 5 * MINUTE
 LARGEST = 1 << 20
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # The environment may hold tokens: the child gets what Python and matplotlib look at, and nothing else.

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from monitor.charts.child import ChartError, Child, is_installed
+from monitor.charts.child import UNHURRIED, ChartError, Child, is_installed
 from monitor.commands.ask import Exchange, request
 from monitor.commands.query import Asked, QueryError, from_server, source
 from monitor.commands.report_incidents import handlings
@@ -111,7 +111,7 @@ def write_picture(path: Path, found: Gathered, report: Report, zone: tzinfo) -> 
     if sheet is None:
         raise QueryError("there is nothing to draw")
     try:
-        path.write_bytes(Child().draw(sheet))
+        path.write_bytes(Child(timeout=UNHURRIED).draw(sheet))
     except ChartError as err:
         raise QueryError(f"no picture: {err}") from err
     except OSError as err:

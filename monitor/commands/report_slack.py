@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from monitor.bulletins import boards_of, bulletin_of
-from monitor.charts.child import ChartError, Child, is_installed
+from monitor.charts.child import UNHURRIED, ChartError, Child, is_installed
 from monitor.clock import SystemClock
 from monitor.commands.query import QueryError
 from monitor.commands.usage import UsageError
@@ -58,7 +58,7 @@ def _picture(found: Gathered, report: Report, zone: tzinfo) -> Picture | None:
     """Return the picture, None where there can be none: the text says the same."""
     sheet = sheet_of(found, title(report, zone), str(zone)) if is_installed() else None
     try:
-        return None if sheet is None else picture_of(Child().draw(sheet), sheet.title)
+        return None if sheet is None else picture_of(Child(timeout=UNHURRIED).draw(sheet), sheet.title)
     except ChartError:
         return None
 

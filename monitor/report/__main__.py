@@ -13,7 +13,7 @@ from dataclasses import asdict
 from zoneinfo import ZoneInfo
 
 from monitor.bulletins import bulletin_of
-from monitor.charts.child import ChartError, Child, is_installed
+from monitor.charts.child import UNHURRIED, ChartError, Child, is_installed
 from monitor.commands.ask import Way
 from monitor.commands.query import QueryError
 from monitor.commands.report import known
@@ -44,7 +44,7 @@ def _drawn(found: Gathered, title: str, zone: str) -> bytes:
     """Return the picture, nothing where there can be none: the text says the same."""
     sheet = sheet_of(found, title, zone) if is_installed() else None
     try:
-        return b"" if sheet is None else Child().draw(sheet)
+        return b"" if sheet is None else Child(timeout=UNHURRIED).draw(sheet)
     except ChartError:
         return b""
 

@@ -11,7 +11,7 @@ from math import nan
 import pytest
 
 from monitor.charts.chart import MOST_BYTES, Chart, Line, decoded, encoded
-from monitor.charts.child import LARGEST, ChartError, Child, Why
+from monitor.charts.child import LARGEST, UNHURRIED, ChartError, Child, Why
 from monitor.clock import monotonic_seconds
 from monitor.model.instant import SECOND
 from tests.charts.samples import chart
@@ -33,19 +33,24 @@ def size(png: bytes) -> tuple[int, int]:
     return width, height
 
 
-def python(code: str, timeout: float = 10.0) -> Child:
+def unhurried() -> Child:
+    """Return what draws, however long a busy machine takes to load matplotlib."""
+    return Child(timeout=UNHURRIED)
+
+
+def python(code: str, timeout: float = 120.0) -> Child:
     """Return a child that runs `code` in the place of the drawing."""
     return Child((sys.executable, "-I", "-c", code), round(timeout * SECOND))
 
 
 def test_a_child_draws_a_picture_as_wide_as_a_phone_needs() -> None:
-    png = Child().draw(chart())
+    png = unhurried().draw(chart())
     assert size(png) == (960, 540)
     assert 10_000 < len(png) < 200_000
 
 
 def test_no_text_breaks_the_picture_and_none_is_a_formula() -> None:
-    child = Child()
+    child = unhurried()
     assert size(child.draw(chart(HOSTILE[0], *HOSTILE))) == (960, 540)
     # As a formula, both would be the same picture of a superscript.
     assert child.draw(chart("$a^2$")) != child.draw(chart("$a^{2}$"))
@@ -54,7 +59,7 @@ def test_no_text_breaks_the_picture_and_none_is_a_formula() -> None:
 @pytest.mark.parametrize(("values", "threshold"), [((None,), 0.0), ((1e300,), -1e300)])
 def test_a_single_point_or_none_is_a_picture_too(values: tuple[float | None, ...], threshold: float) -> None:
     one = replace(chart(), lines=(Line("a", chart().lines[0].times[:1], values),), threshold=threshold)
-    assert size(Child().draw(one)) == (960, 540)
+    assert size(unhurried().draw(one)) == (960, 540)
 
 
 def test_a_child_that_hangs_is_ended_in_time() -> None:
@@ -62,7 +67,7 @@ def test_a_child_that_hangs_is_ended_in_time() -> None:
     with pytest.raises(ChartError) as raised:
         python("import time; time.sleep(60)", 0.3).draw(chart())
     assert raised.value.why is Why.TIMEOUT
-    assert monotonic_seconds() - began < 5
+    assert monotonic_seconds() - began < 30
 
 
 def test_a_child_that_closes_its_output_and_hangs_is_ended_in_time() -> None:
@@ -99,7 +104,7 @@ def test_the_child_gets_no_token_of_the_environment(monkeypatch: pytest.MonkeyPa
 
 
 def test_stopping_ends_the_child_and_starts_none_any_more() -> None:
-    child = python("import time; time.sleep(60)", 30)
+    child = python("import time; time.sleep(200)", 100)
     failed: list[ChartError] = []
 
     def draw() -> None:
@@ -112,7 +117,7 @@ def test_stopping_ends_the_child_and_starts_none_any_more() -> None:
     thread.start()
     until(lambda: child._process, within=5)
     child.stop()
-    thread.join(5)
+    thread.join(60)
     assert [error.why for error in failed] == [Why.FAILED]
     with pytest.raises(ChartError, match="the daemon ends"):
         child.draw(chart())
@@ -150,8 +155,10 @@ def test_what_cannot_be_drawn_is_refused(broken: Chart) -> None:
 
 
 def test_drawing_loads_nothing_into_this_process() -> None:
-    code = "import sys; from monitor.charts.child import Child; from tests.charts.samples import chart; "
-    code += "Child().draw(chart()); sys.exit(any(name in sys.modules for name in ('matplotlib', 'numpy')))"
+    code = "import sys; from monitor.charts.child import UNHURRIED, Child; from tests.charts.samples import chart; "
+    code += (
+        "Child(timeout=UNHURRIED).draw(chart()); sys.exit(any(name in sys.modules for name in ('matplotlib', 'numpy')))"
+    )
     assert (
         subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "."}, check=False).returncode == 0
     )

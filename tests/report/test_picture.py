@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from monitor.charts.chart import MOST_BYTES
-from monitor.charts.child import Child
+from monitor.charts.child import UNHURRIED, Child
 from monitor.charts.sheet import KEY, decoded_sheet, encoded_sheet
 from monitor.model.instant import DAY, HOUR, MINUTE
 from monitor.report.gather import Gathered, Model, gather
@@ -52,7 +52,7 @@ def test_the_longest_period_of_as_many_models_as_are_drawn_fits_through_the_pipe
 def test_the_child_draws_it() -> None:
     assert SHEET is not None
     odd = replace(SHEET, title="$\\frac{week}$")
-    assert Child().draw(odd).startswith(b"\x89PNG")
+    assert Child(timeout=UNHURRIED).draw(odd).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
