@@ -123,7 +123,7 @@ def generator(folder: Path, rules: str, series: Mapping[str, str]) -> Iterator[G
         path = folder / "monitor.yaml"
         path.write_text(
             f"""\
-global: {{scrape_interval: 30s, external_labels: {{cluster: c1}}}}
+global: {{scrape_interval: 30s, scrape_timeout: 30s, external_labels: {{cluster: c1}}}}
 scrape_configs:
   - {{job_name: page, static_configs: [{{targets: ["{server.address}"], labels: {{instance: i}}}}]}}
 rule_files: [own.rules.yaml]

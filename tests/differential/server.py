@@ -2,16 +2,17 @@
 
 import http.client
 import json
-import socket
 import subprocess
-import time
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-_PATIENCE_SECONDS = 30
+from tests.ports import free_port
+from tests.waiting import until
+
+_PATIENCE_SECONDS = 60
 
 
 class Server:
@@ -75,7 +76,7 @@ def prometheus(program: str, folder: Path, config: str = "global: {evaluation_in
     )
     server = Server(port)
     try:
-        _wait(server, process)
+        until(lambda: _is_up(server, process), within=_PATIENCE_SECONDS)
         yield server
     finally:
         server.close()
@@ -83,17 +84,6 @@ def prometheus(program: str, folder: Path, config: str = "global: {evaluation_in
         process.wait(_PATIENCE_SECONDS)
 
 
-def _wait(server: Server, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(_PATIENCE_SECONDS * 10):
-        if server.ready():
-            return
-        assert process.poll() is None, "Prometheus ended at once"
-        time.sleep(0.1)
-    raise AssertionError("Prometheus did not become ready")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def _is_up(server: Server, process: "subprocess.Popen[bytes]") -> bool:
+    assert process.poll() is None, "Prometheus ended at once"
+    return server.ready()

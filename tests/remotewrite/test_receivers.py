@@ -18,9 +18,10 @@ from monitor.remotemetrics import RemoteWriteMetrics
 from monitor.remotewrite.positions import FILE_NAME, Positions
 from monitor.remotewrite.writer import LOOK
 from monitor.remotewriting import Remoting, writers_of
-from tests.differential.server import free_port, prometheus
+from tests.differential.server import prometheus
 from tests.engines import engine
 from tests.notify.endpoint import endpoint
+from tests.ports import free_port
 from tests.storage.history.keeping import START, Keeper, minutes
 from tests.waiting import until
 
@@ -55,21 +56,21 @@ def a_victoria(folder: Path) -> Iterator[tuple[str, Ask]]:
     def is_up() -> bool:
         try:
             return requests.get(f"{url}/health", timeout=1).ok
-        except requests.ConnectionError:
+        except requests.RequestException:
             return False
 
     def ask(_end: Instant) -> Samples:
-        requests.get(f"{url}/internal/force_flush", timeout=10)
-        found = requests.get(f"{url}/api/v1/export?match[]=kept", timeout=10)
+        requests.get(f"{url}/internal/force_flush", timeout=60)
+        found = requests.get(f"{url}/api/v1/export?match[]=kept", timeout=60)
         lines = [json.loads(line) for line in found.text.splitlines()]
         return {one["metric"]["k"]: _sorted(one["timestamps"], one["values"]) for one in lines}
 
     try:
-        until(is_up, within=20)
+        until(is_up, within=60)
         yield f"{url}/api/v1/write", ask
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def _sorted(times: list[Instant], values: list[float | None]) -> list[tuple[Instant, float]]:

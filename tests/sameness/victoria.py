@@ -1,6 +1,5 @@
 """VictoriaMetrics, and vmalert, which plays rules over a past."""
 
-import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import requests
 
 from monitor.model.instant import Instant, to_seconds
 from tests.engines import engine
+from tests.ports import free_port
 from tests.sameness.history import STEP, History
 from tests.waiting import until
 
@@ -18,9 +18,7 @@ from tests.waiting import until
 @contextmanager
 def victoria(folder: Path) -> Iterator[str]:
     """Run a VictoriaMetrics, and yield its URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     options = [
         f"-storageDataPath={folder}/vm",
@@ -37,20 +35,20 @@ def victoria(folder: Path) -> Iterator[str]:
     def is_up() -> bool:
         try:
             return requests.get(f"{url}/health", timeout=1).ok
-        except requests.ConnectionError:
+        except requests.RequestException:
             return False
 
     try:
-        until(is_up, within=20)
+        until(is_up, within=60)
         yield url
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def flush(url: str) -> None:
     """Let what was written be seen at once."""
-    requests.get(f"{url}/internal/force_flush", timeout=20).raise_for_status()
+    requests.get(f"{url}/internal/force_flush", timeout=60).raise_for_status()
 
 
 def replay(history: History, rules: Sequence[Path], url: str, pause: str) -> None:
