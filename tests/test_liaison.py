@@ -29,7 +29,8 @@ from monitor.notify.outbox import Outbox
 from monitor.notify.slack.incidents import Incidents
 from monitor.notify.their_alertmanager import TheirAlertmanager
 from monitor.workers import Workers
-from tests.dispatch.alertmanager import alertmanager, free_port
+from tests.dispatch.alertmanager import alertmanager
+from tests.ports import free_port
 from tests.waiting import until
 
 NOW: Instant = 1_796_018_705_000

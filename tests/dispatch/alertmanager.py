@@ -2,7 +2,6 @@
 
 import http.server
 import json
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -15,14 +14,8 @@ import requests
 
 from monitor.clock import monotonic_seconds
 from tests.engines import engine
+from tests.ports import free_port
 from tests.waiting import until
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass
@@ -87,11 +80,11 @@ def alertmanager(folder: Path, config: str, suite: str = "newer") -> Iterator[st
         yield url
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 def _is_ready(url: str) -> bool:
     try:
-        return requests.get(f"{url}/-/ready", timeout=1).ok
+        return requests.get(f"{url}/-/ready", timeout=10).ok
     except requests.RequestException:
         return False
