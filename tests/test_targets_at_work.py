@@ -48,7 +48,7 @@ class Daemon:
         self.url = url
 
     def get(self, path: str, **parameters: str) -> Any:
-        return requests.get(f"{self.url}/api/v1/{path}", params=parameters, timeout=5).json()["data"]
+        return requests.get(f"{self.url}/api/v1/{path}", params=parameters, timeout=60).json()["data"]
 
     def up(self) -> dict[str, str]:
         found = self.get("query", query="up")["result"]
@@ -58,7 +58,7 @@ class Daemon:
         return [one["labels"]["instance"] for one in self.get("alerts")["alerts"]]
 
     def metric(self, name: str) -> str:
-        lines = requests.get(f"{self.url}/metrics", timeout=5).text.splitlines()
+        lines = requests.get(f"{self.url}/metrics", timeout=60).text.splitlines()
         return next((line.rpartition(" ")[2] for line in lines if line.startswith(name)), "")
 
 
@@ -68,8 +68,8 @@ def test_targets_come_and_go_in_a_file_and_an_alert_about_one_that_is_gone_is_ov
         list_targets(tmp_path, "127.0.0.1:1", good)
         with started(write(tmp_path)) as (app, url):
             daemon = Daemon(url)
+            until(lambda: daemon.up() == {"127.0.0.1:1": "0", good: "1"}, within=10)
             until(lambda: daemon.alerts() == ["127.0.0.1:1"], within=10)
-            assert daemon.up() == {"127.0.0.1:1": "0", good: "1"}
             (tmp_path / "targets.json").write_text("[")
             until(lambda: daemon.metric('vllm_monitor_sd_failing{job="vllm",mechanism="file"}') == "1.0", within=10)
             assert daemon.metric("vllm_monitor_sd_refresh_failures_total") != ""
@@ -89,6 +89,7 @@ def test_what_relabelling_drops_is_shown_with_what_was_known_of_it(tmp_path: Pat
     list_targets(tmp_path, "a:1")
     with started(write(tmp_path, "[{source_labels: [pool], regex: x, action: drop}]")) as (_, url):
         daemon = Daemon(url)
+        until(lambda: daemon.get("targets")["droppedTargets"], within=10)
         shown = daemon.get("targets")
         assert shown["activeTargets"] == []
         (dropped,) = shown["droppedTargets"]
@@ -118,7 +119,7 @@ def test_after_a_restart_an_alert_stays_while_nobody_can_say_whether_its_target_
         answers.status = 503
         with started(config) as (_, base):
             daemon = Daemon(base)
-            until(lambda: requests.get(f"{base}/-/ready", timeout=5).ok, within=10)
+            until(lambda: requests.get(f"{base}/-/ready", timeout=60).ok, within=10)
             assert daemon.get("targets")["activeTargets"] == []
             assert daemon.get("alerts")["alerts"] == [before]
             answers.status = 200
