@@ -36,7 +36,7 @@ def routed(replies: Callable[[], Replies]) -> Answering:
         path = served.heads[-1].split(" ")[1]
         reply = replies().get(path, Reply(404))
         if isinstance(reply, Reason):
-            served.stopping.wait(10)
+            served.stopping.wait(100)
             return False
         told = head(len(reply.body), content_type=reply.content_type or JSON, status=f"{reply.status} Whatever")
         connection.sendall(told + reply.body)
