@@ -8,11 +8,10 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,7 @@ from tests.deploy.blocks import RUN, UNTIL_READY, Block, blocks
 from tests.deploy.published import SOURCE
 from tests.deploy.tools import DEPLOY, ROOT
 from tests.engines import engine
+from tests.ports import free_port
 from tests.waiting import until
 
 PAGES = [ROOT / "README.md", ROOT / "docs" / "install.md"]
@@ -90,9 +90,7 @@ class Reader:
         self._source = folder / "source" / "vllm-monitor"
         self._source.parent.mkdir()
         self._source.symlink_to(ROOT)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.address = f"127.0.0.1:{free_port()}"
         tools = {Path(engine(program)).parent for program in ("promtool", "amtool")}
         self._environment = {
             "PATH": ":".join(map(str, [*tools, "/usr/local/bin", "/usr/bin", "/bin"])),
@@ -146,12 +144,12 @@ class Reader:
             yield
         finally:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(timeout=15)
+            process.wait(timeout=120)
 
     def _is_ready(self) -> bool:
         try:
             return requests.get(f"http://{self.address}/-/ready", timeout=5).ok
-        except requests.ConnectionError:
+        except requests.RequestException:
             return False
 
 
@@ -183,12 +181,9 @@ def test_a_reader_who_types_the_commands_gets_there(page: Path, reader: Reader, 
     # The README's reader has a clone, and has made the environment as its first step says.
     if not REALLY or page.name == "README.md":
         checkout(tmp_path)
-    serving = None
-    for block in (block for block in BLOCKS if block.page == page.name):
-        if block.mark == UNTIL_READY:
-            serving = reader.starts(block)
-            serving.__enter__()
-        elif block.mark == RUN:
-            reader.types(block)
-    if serving is not None:
-        serving.__exit__(None, None, None)
+    with ExitStack() as serving:
+        for block in (block for block in BLOCKS if block.page == page.name):
+            if block.mark == UNTIL_READY:
+                serving.enter_context(reader.starts(block))
+            elif block.mark == RUN:
+                reader.types(block)
