@@ -30,7 +30,7 @@ from monitor.notify.slack.incidents import Incidents
 from monitor.notify.their_alertmanager import TheirAlertmanager
 from monitor.workers import Workers
 from tests.dispatch.alertmanager import alertmanager
-from tests.ports import free_port
+from tests.ports import silent_port
 from tests.waiting import until
 
 NOW: Instant = 1_796_018_705_000
@@ -197,9 +197,10 @@ def test_an_answer_that_is_none_says_nothing(tmp_path: Path, answer: bytes) -> N
 
 
 def test_one_that_is_not_there_says_nothing(tmp_path: Path) -> None:
-    house = House(tmp_path, f"http://127.0.0.1:{free_port()}")
-    house.hear("A")
-    assert house.look(8) == ["A"]
+    with silent_port() as port:
+        house = House(tmp_path, f"http://127.0.0.1:{port}")
+        house.hear("A")
+        assert house.look(8) == ["A"]
 
 
 def silence(*matchers: Matcher) -> Silence:
@@ -244,12 +245,11 @@ def one_hour_from_now(one: Silence) -> Silence:
 
 
 def active(url: str) -> list[Any]:
-    found = requests.get(f"{url}/api/v2/silences", timeout=5).json()
+    found = requests.get(f"{url}/api/v2/silences", timeout=60).json()
     return [one for one in found if one["status"]["state"] == "active"]
 
 
 def test_one_that_is_not_there_is_an_error_that_names_no_address() -> None:
-    port = free_port()
-    with pytest.raises(NotifyError) as error:
+    with silent_port() as port, pytest.raises(NotifyError) as error:
         TheirAlertmanager(f"http://127.0.0.1:{port}").silence(silence(equal("a", "b")))
     assert str(port) not in str(error.value)

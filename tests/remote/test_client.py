@@ -1,7 +1,6 @@
 """Questions to a server that speaks the Prometheus HTTP API, and everything that it may answer."""
 
 import json
-import socket
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -15,6 +14,7 @@ from monitor.remote.errors import Reason, RemoteError
 from monitor.remote.options import RemoteOptions
 from monitor.scrape.options import BasicAuth, ScrapeOptions
 from tests.notify.endpoint import Endpoint, Received, endpoint
+from tests.ports import silent_port
 from tests.slackstub.faults import Answer, Hang, Reset
 
 AT = 1_790_000_000_500
@@ -29,7 +29,7 @@ def refused(status: int, kind: str, error: str) -> Answer:
 
 
 def client_of(served: Endpoint, **options: Any) -> Client:
-    return Client(RemoteOptions(served.url, **{"timeout": 2 * SECOND, **options}), wait=lambda _: None)
+    return Client(RemoteOptions(served.url, **{"timeout": 60 * SECOND, **options}), wait=lambda _: None)
 
 
 def form_of(request: Received) -> dict[str, list[str]]:
@@ -130,12 +130,12 @@ def test_who_does_not_answer_is_waited_for_until_the_time_is_up_and_no_longer() 
 
 
 def test_a_closed_port_is_told_without_what_is_secret() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
-    url = f"http://user:hidden@127.0.0.1:{port}/prometheus?token=hidden"
-    with pytest.raises(RemoteError) as raised:
-        Client(RemoteOptions(url), wait=lambda _: None).query("x", AT)
+    with silent_port() as port:
+        client = Client(
+            RemoteOptions(f"http://user:hidden@127.0.0.1:{port}/prometheus?token=hidden"), wait=lambda _: None
+        )
+        with pytest.raises(RemoteError) as raised:
+            client.query("x", AT)
     assert raised.value.reason is Reason.UNREACHABLE
     assert f"http://127.0.0.1:{port}/prometheus" in str(raised.value)
     assert "hidden" not in repr(raised.value) + repr(raised.value.__cause__)

@@ -174,14 +174,16 @@ def test_the_daemons_thread_writes_counts_and_stops(tmp_path: Path) -> None:
         keeper.write(START + MINUTE, {"a": 1.0})
         keeper.save(START + MINUTE)
         remoting.begin(config)
-        labels = {"remote": "long"}
-        until(lambda: registry.get_sample_value("vllm_monitor_remote_write_samples_total", labels), within=10)
+        labels, behind = {"remote": "long"}, "vllm_monitor_remote_write_behind_seconds"
+        # The last thing that is told of a request.
+        until(lambda: registry.get_sample_value(behind, labels) == 0, within=10)
         remoting.stop()
         (request,) = receiver.requests
     assert request.headers["authorization"] == "Basic dTpw"
     assert request.headers["x-scope-orgid"] == "team"
     assert request.headers["content-encoding"] == "snappy"
-    assert registry.get_sample_value("vllm_monitor_remote_write_behind_seconds", labels) == 0
+    assert registry.get_sample_value("vllm_monitor_remote_write_samples_total", labels) == 1
+    assert registry.get_sample_value(behind, labels) == 0
     assert Positions(tmp_path).get("long") == START + MINUTE
 
 

@@ -103,7 +103,9 @@ class Asking:
 def asking(rules: str, answers: Answers, **settings: Any) -> Iterator[Asking]:
     registry, window = CollectorRegistry(), Window()
     with endpoint(answers) as served:
-        given = Settings(RemoteOptions(served.url, timeout=2 * SECOND), "monitor:9109", wait=lambda _: None, **settings)
+        given = Settings(
+            RemoteOptions(served.url, timeout=60 * SECOND), "monitor:9109", wait=lambda _: None, **settings
+        )
         local = EmbeddedQuery(Engine(window))
         groups = groups_of(rules)
         metrics = UpstreamMetrics(registry, REASONS)

@@ -6,7 +6,7 @@ import pytest
 
 from monitor.clock import SystemClock, VirtualClock
 from monitor.model.alert import Alert
-from monitor.model.instant import HOUR, MINUTE, SECOND
+from monitor.model.instant import HOUR, MINUTE, SECOND, Instant
 from monitor.upstream.clock import ClockOffset
 from tests.slackstub.faults import Answer
 from tests.upstream.asked import STEP, Answers, asking
@@ -312,8 +312,13 @@ def test_a_clock_that_is_off_is_made_up_for(ahead: int) -> None:
 
 def test_what_prometheus_found_for_a_time_of_which_it_knows_nothing_counts_for_nothing() -> None:
     ahead = 2 * HOUR
+
+    class Behind(SystemClock):
+        def now(self) -> Instant:
+            return super().now() - ahead
+
     # The stub tells the time of now.
-    with asking(RULES, busy(), clock=VirtualClock(SystemClock().now() - ahead)) as rules:
+    with asking(RULES, busy(), clock=Behind()) as rules:
         rules.step()
         asked = dict(zip(rules.answers.asked, rules.answers.times, strict=True))
         assert abs(float(asked[BUSY]) * SECOND - rules.at - ahead) < MINUTE
