@@ -34,6 +34,13 @@ def engine(program: str, suite: str = "") -> str:
     pytest.skip(message)
 
 
+def set_clock(offset: Path, text: str) -> None:
+    """Say in one piece by how much the clock is off: whoever reads half a file would see a clock that jumps about."""
+    written = offset.with_suffix(".new")
+    written.write_text(text)
+    written.replace(offset)
+
+
 def faketime(offset: Path) -> dict[str, str]:
     """Return the environment in which a process has its wall clock off by what the file `offset` says, at any time."""
     libraries = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))

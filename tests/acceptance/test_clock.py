@@ -12,7 +12,7 @@ from monitor.simulator.server import SimulatedServer
 from monitor.simulator.simulator import Simulator
 from tests.acceptance.daemon import daemon
 from tests.acceptance.stage import write_config
-from tests.engines import faketime
+from tests.engines import faketime, set_clock
 from tests.slackstub.stub import SlackStub
 from tests.waiting import until
 
@@ -39,7 +39,7 @@ def test_nothing_fires_or_resolves_because_the_clock_was_set(tmp_path: Path, by:
         (tmp_path / "own.rules.yaml").write_text(RULES)
         with daemon(tmp_path, "--config", str(config), **faketime(offset)) as ours:
             until(lambda: len(slack.messages) == 2, within=15)
-            offset.write_text(f"{by // SECOND:+d}")
+            set_clock(offset, f"{by // SECOND:+d}")
             until(lambda: "the clock was set" in ours.log, within=15)
             evaluated = until(lambda: last_evaluation(ours.get("/api/v1/rules"), at_least=start + by), within=15)
             until(lambda: last_evaluation(ours.get("/api/v1/rules"), at_least=evaluated + 2 * SECOND), within=15)

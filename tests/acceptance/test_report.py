@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from monitor.clock import SystemClock
 from monitor.model.instant import HOUR, MINUTE, SECOND
 from monitor.simulator.scenarios import OVERLOAD
@@ -19,6 +21,7 @@ from tests.waiting import until
 EARLY = 8 * SECOND
 
 
+@pytest.mark.timeout(600)
 def test_a_schedule_posts_one_report_with_its_picture(tmp_path: Path) -> None:
     now = SystemClock().now()
     offset = tmp_path / "offset"
@@ -33,13 +36,17 @@ def test_a_schedule_posts_one_report_with_its_picture(tmp_path: Path) -> None:
             def reports() -> list[Posted]:
                 return [message for message in slack.messages if message.text.startswith("vLLM: ")]
 
-            until(reports, within=90)
-            (report,) = reports()
-            until(lambda: [file for file in slack.workspace.files.values() if file.thread_ts == report.ts], within=20)
+            def with_picture() -> list[Posted]:
+                shared = {file.thread_ts for file in slack.workspace.files.values()}
+                return [message for message in reports() if message.ts in shared]
+
+            (report, *_) = until(with_picture, within=90)
             # A machine that is busy may have nothing to tell of at the first minute.
             until(lambda: "vllm_monitor_reports_total 0.0" not in ours.get("/metrics"), within=20)
             assert ours.end()[0] == 0
-        assert len(reports()) == 1
+        # On a busy machine there may be one of the next minute by now; of each there is one.
+        ends = [message.payload["metadata"]["event_payload"]["id"] for message in reports()]
+        assert len(set(ends)) == len(ends)
         assert "CET" in report.text or "CEST" in report.text
         assert "requests" in str(report.payload)
         # It was due half an hour after the end, and the daemon comes back after an hour.
