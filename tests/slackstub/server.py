@@ -4,7 +4,6 @@ import json
 import socket
 import struct
 import threading
-import time
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -175,9 +174,8 @@ class Handler(BaseHTTPRequestHandler):
     def _drip(self, answer: Answer, pause: float) -> None:
         self._send(answer, only=0)
         for byte in answer.body.encode():
-            if self.server.stopping.is_set():
+            if self.server.stopping.wait(pause):
                 return
-            time.sleep(pause)
             self.wfile.write(bytes((byte,)))
 
 

@@ -90,7 +90,7 @@ def test_a_notification_becomes_one_message(stub: SlackStub, make: Make) -> None
         pytest.param(Close(applied=True), Reason.AMBIGUOUS, 1, id="closed after"),
         pytest.param(Hang(applied=True), Reason.AMBIGUOUS, 1, id="silence after"),
         pytest.param(Cut(), Reason.AMBIGUOUS, 1, id="half an answer"),
-        pytest.param(Drip(1.0), Reason.AMBIGUOUS, 1, id="byte by byte"),
+        pytest.param(Drip(20.0), Reason.AMBIGUOUS, 1, id="byte by byte"),
     ],
 )
 def test_an_answer_that_is_not_success_says_whether_to_try_again(
