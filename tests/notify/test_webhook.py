@@ -105,6 +105,8 @@ def test_an_instant_is_written_as_go_writes_it(at: Instant, text: str) -> None:
 # Second, names that fire, names that are over: one group lives, is repeated and ends.
 STORY = ((0.0, "ab", ""), (1.5, "abc", ""), (2.5, "bc", "a"), (5.5, "", "bc"))
 END_SECONDS = 6.6
+# It is half a second from one thing to the next: on a busy machine two may be told as one.
+ATTEMPTS = 3
 
 
 def alert(name: str, start: Instant, over: float | None = None) -> Alert:
@@ -141,7 +143,7 @@ receivers: [{{name: all, webhook_configs: [{{url: '{received.url}/all', max_aler
                     }
                     for one in told
                 ]
-                assert session.post(f"{url}/api/v2/alerts", json=bodies, timeout=5).ok
+                assert session.post(f"{url}/api/v2/alerts", json=bodies, timeout=60).ok
             pause.wait(END_SECONDS - seconds)
         return [body for _, _, body in received.posted], received.posted[0][2]["externalURL"], start
 
@@ -163,12 +165,16 @@ def our_bodies(received: Webhooks, external_url: str, start: Instant) -> list[An
 
 
 def test_what_is_posted_is_what_the_real_alertmanager_posts(tmp_path: Path) -> None:
-    theirs, external_url, start = real_bodies(tmp_path)
-    with webhooks() as received:
-        ours = our_bodies(received, external_url, start)
-    for body in theirs:
-        # Their route has a parent.
-        body["groupKey"] = body["groupKey"].replace('{}/{alertname="Many"}:', "{}:")
+    for attempt in range(ATTEMPTS):
+        (folder := tmp_path / str(attempt)).mkdir()
+        theirs, external_url, start = real_bodies(folder)
+        with webhooks() as received:
+            ours = our_bodies(received, external_url, start)
+        for body in theirs:
+            # Their route has a parent.
+            body["groupKey"] = body["groupKey"].replace('{}/{alertname="Many"}:', "{}:")
+        if ours == theirs:
+            break
     assert ours == theirs
     assert [body["notification_reason"] for body in theirs] == [
         "first notification",
