@@ -171,5 +171,9 @@ class _Connection(HTTPConnection):
     def _new_conn(self) -> socket.socket:
         found = socket.socket(socket.AF_UNIX)
         self._cut.watch(found)
-        found.connect(self._path)
+        try:
+            found.connect(self._path)
+        except OSError:
+            found.close()
+            raise
         return found
