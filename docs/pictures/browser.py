@@ -25,7 +25,7 @@ _FLAGS = (
 )
 # Chromium makes no window narrower.
 _NARROWEST = 500
-_SECONDS = 60
+_SECONDS = 240
 # Tells the height that the page takes at the width of the window.
 _RULER = '<script>document.body.dataset.height = document.querySelector("main").offsetHeight</script>'
 _HEIGHT = re.compile(r'data-height="(\d+)"')
