@@ -29,13 +29,13 @@ class Dispatching:
         self._store = AlertStore()
         self._silences = silences if silences is not None else Silences()
         self._config = config
-        self._muting = self._mute(config)
-        self.dispatcher = Dispatcher(config.route, receivers, self._muting.stages, log, self._store)
+        self.muting = self._mute(config)
+        self.dispatcher = Dispatcher(config.route, receivers, self.muting.stages, log, self._store)
 
     def reconfigure(self, config: Config, receivers: Mapping[str, Sequence[Integration]], now: Instant) -> None:
         """Go over to another configuration; alerts, silences and the log go on."""
-        self._config, self._muting = config, self._mute(config)
-        self.dispatcher.reconfigure(config.route, receivers, self._muting.stages, now)
+        self._config, self.muting = config, self._mute(config)
+        self.dispatcher.reconfigure(config.route, receivers, self.muting.stages, now)
 
     def alerting(self, changed: Callable[[], None]) -> Alerting:
         """Return what the HTTP side shows; it calls `changed` when it has inserted alerts."""
@@ -43,7 +43,7 @@ class Dispatching:
         return Alerting(
             self.dispatcher,
             self._store,
-            self._muting,
+            self.muting,
             config.route,
             tuple(receiver.name for receiver in config.receivers),
             config.global_.resolve_timeout,

@@ -14,6 +14,7 @@ from monitor.config.config import Config
 from monitor.config.interactive import InteractiveConfig
 from monitor.config.secret import held
 from monitor.dispatch.dispatcher import Delivery, Flush, Integration
+from monitor.dispatch.muting import Muting
 from monitor.dispatch.notification import Reason
 from monitor.dispatch.silence import Silences
 from monitor.journal import Journal
@@ -23,6 +24,7 @@ from monitor.notify.interactive.decide import Outcome, Verdict
 from monitor.notify.interactive.desk import Desk, Hooks
 from monitor.notify.interactive.escalator import Escalator
 from monitor.notify.interactive.nudge import nudge
+from monitor.notify.interactive.quiet import Quiet
 from monitor.notify.interactive.socket_mode import SocketMode
 from monitor.notify.interactive.whisper import Whisper, Whisperer
 from monitor.notify.outbox import Outbox
@@ -41,6 +43,7 @@ class Ways:
 
     outbox: Outbox
     integrations: Mapping[str, Sequence[Integration]]
+    muting: Muting
 
 
 class Interaction:
@@ -81,6 +84,7 @@ class Interaction:
         slack, self._ways, self._config = config.slack, ways, config
         self._signing = slack.signing
         self._escalator.escalation = slack.escalate.built() if slack.escalate is not None else None
+        self._escalator.quiet = Quiet(config.route, ways.muting)
         self._desk.allowed_users = frozenset(slack.allowed_users)
         if slack.has_buttons and self._metrics is None:
             self._metrics = ButtonMetrics(self._registry, Outcome, self._socket_state)

@@ -76,7 +76,8 @@ class Running:
 
     def begin(self) -> None:
         self.pipeline.outbox.start(self.pipeline.clock.now)
-        self.lasting.interaction.begin(self.parts.config, Ways(self.pipeline.outbox, self.parts.integrations))
+        ways = Ways(self.pipeline.outbox, self.parts.integrations, self.lasting.dispatching.muting)
+        self.lasting.interaction.begin(self.parts.config, ways)
         self.lasting.inbox.begin(self.parts.config, self.pipeline.outbox, self.parts.integrations)
         self.lasting.liaison.begin(self.parts.config, self.lasting.interaction.touched)
         self.lasting.forwarding.begin(self.parts.config)

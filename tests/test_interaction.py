@@ -8,8 +8,11 @@ from prometheus_client import CollectorRegistry
 from monitor.clock import VirtualClock
 from monitor.config.read import load
 from monitor.dispatch.dispatcher import Integration
+from monitor.dispatch.inhibit import Inhibitor
+from monitor.dispatch.muting import Muting
 from monitor.dispatch.notification import Notification, Reason
 from monitor.dispatch.silence import Silences
+from monitor.dispatch.store import AlertStore
 from monitor.interaction import Interaction, Ways, passed_on, told_with
 from monitor.journal import Journal
 from monitor.model.instant import MINUTE
@@ -102,7 +105,10 @@ receivers:
     incidents = Incidents([resolved(escalated=Stage.PASSED_ON, passed_to="second")])
     journal = Journal(Database(tmp_path), lambda: None)
     interaction = Interaction(incidents, Silences(), journal, VirtualClock(LATER), CollectorRegistry())
-    interaction.begin(load(tmp_path / "monitor.yaml"), Ways(outbox, {"second": TO}))
+    interaction.begin(
+        load(tmp_path / "monitor.yaml"),
+        Ways(outbox, {"second": TO}, Muting(Inhibitor((), AlertStore()), {}, Silences())),
+    )
     for _ in range(2):
         interaction.tick(LATER)
     outbox.deliver_due(LATER)

@@ -77,13 +77,13 @@ def due(
     silence: Silence | None,
     now: Instant,
     escalation: Escalation | None,
-    is_silenced: Callable[[], bool] = lambda: False,
+    is_quiet: Callable[[], bool] = lambda: False,
 ) -> Step | None:
     """
     Return what is due of an incident at `now`, or None. `silence` is its silence, if it is in force.
 
-    When a silence ends, escalation begins anew. `is_silenced` is asked whether somebody has silenced what fires in
-    another way than by a button: for as long the waiting begins anew, again and again.
+    When a silence ends, escalation begins anew. `is_quiet` is asked whether what fires is muted in another way than by
+    a button: for as long the waiting begins anew, again and again.
     """
     if incident.silence_id and silence is None:
         over = unsilenced(incident, now)
@@ -94,7 +94,7 @@ def due(
     if escalation is None or incident.acked_at is not None or silence is not None or not escalation.concerns(incident):
         return None
     step = _next(incident, now, escalation)
-    if step is not None and is_silenced():
+    if step is not None and is_quiet():
         return Step(replace(incident, alarmed_at=now, escalated=Stage.NOT))
     return step
 

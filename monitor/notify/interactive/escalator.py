@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from monitor.model.instant import MINUTE, Duration, Instant
-from monitor.model.labels import Labels
 from monitor.notify.interactive.desk import Known, in_force
 from monitor.notify.interactive.escalation import Escalation, Step, due, first_of, ringing
 from monitor.notify.slack.incident import Incident, Key
@@ -24,11 +23,11 @@ class Shelves(Protocol):
     def change(self, key: Key, how: Callable[[Incident | None], Incident]) -> Incident: ...
 
 
-class Silenced(Known, Protocol):
-    """The silences, and which of them are in force for an alert."""
+class Quiets(Protocol):
+    """What holds messages back."""
 
-    def silencing(self, labels: Labels, now: Instant) -> Sequence[str]:
-        """Return the ids of those that match its labels."""
+    def holds(self, incident: Incident, now: Instant) -> bool:
+        """Say whether nobody would be told of the incident now."""
         ...
 
 
@@ -43,7 +42,7 @@ class Escalator:
     def __init__(
         self,
         incidents: Shelves,
-        silences: Silenced,
+        silences: Known,
         touched: Callable[[Incident], None],
         pass_on: Callable[[Incident], None],
     ) -> None:
@@ -53,6 +52,7 @@ class Escalator:
         self._pass_on = pass_on
         self._rang_at: dict[str, Instant] = {}
         self.escalation: Escalation | None = None
+        self.quiet: Quiets | None = None
 
     def look(self, now: Instant) -> None:
         unanswered: dict[str, list[Incident]] = {}
@@ -103,7 +103,7 @@ class Escalator:
         return bool(done)
 
     def _due(self, incident: Incident, now: Instant) -> Step | None:
-        def is_silenced() -> bool:
-            return all(self._silences.silencing(alert.labels, now) for alert in incident.told.firing)
+        def is_quiet() -> bool:
+            return self.quiet is not None and self.quiet.holds(incident, now)
 
-        return due(incident, in_force(self._silences, incident, now), now, self.escalation, is_silenced)
+        return due(incident, in_force(self._silences, incident, now), now, self.escalation, is_quiet)

@@ -3,14 +3,24 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from monitor.dispatch.dispatcher import Delivery
+from monitor.dispatch.inhibit import Inhibitor, InhibitRule
+from monitor.dispatch.muting import Muting
 from monitor.dispatch.notification import Notification
+from monitor.dispatch.route import Route
 from monitor.dispatch.silence import Silence, Silences
+from monitor.dispatch.store import AlertStore
+from monitor.dispatch.timeinterval import Span, TimeInterval
+from monitor.model.alert import Alert
 from monitor.model.instant import MINUTE
+from monitor.model.labels import Labels
 from monitor.model.matcher import equal
 from monitor.notify.interactive.escalation import Escalation, Stage
 from monitor.notify.interactive.escalator import Escalator
 from monitor.notify.interactive.nudge import nudge, nudged
+from monitor.notify.interactive.quiet import Quiet
 from monitor.notify.outbox import Outbox
 from monitor.notify.slack.incident import Incident, Key, Reply
 from monitor.notify.slack.incidents import Incidents
@@ -18,6 +28,9 @@ from tests.notify.interactive.given import INTEGRATION, incident
 from tests.notify.samples import NOW, queue
 
 AT = NOW + 10 * MINUTE
+# NOW is 06:05:05 UTC: the first twelve minutes from then on, and all that follow.
+FIRST = TimeInterval(times=(Span(6 * 60 + 5, 6 * 60 + 16),))
+LATER = TimeInterval(times=(Span(6 * 60 + 17, 8 * 60),))
 
 
 class Racing(Incidents):
@@ -30,10 +43,8 @@ class Racing(Incidents):
         return super().change(key, how)
 
 
-def looking(
-    incidents: Incidents, touched: list[Incident], passed: list[Incident], silences: Silences | None = None
-) -> Escalator:
-    escalator = Escalator(incidents, silences or Silences(), touched.append, passed.append)
+def looking(incidents: Incidents, touched: list[Incident], passed: list[Incident]) -> Escalator:
+    escalator = Escalator(incidents, Silences(), touched.append, passed.append)
     escalator.escalation = Escalation(5 * MINUTE, "here", "second")
     return escalator
 
@@ -68,20 +79,71 @@ def test_a_flood_rings_once_and_what_comes_soon_after_waits_for_the_next_time() 
     assert {one.escalated for one in incidents.all()} == {Stage.MENTIONED}
 
 
-def test_what_somebody_silenced_by_a_command_rings_for_nobody_until_a_while_after_the_silence() -> None:
+def muting(*rules: InhibitRule, silences: Silences | None = None) -> Muting:
+    """Return what mutes; the cause that rules may name is over at minute 12, and so is the interval `first`."""
+    store = AlertStore()
+    store.put(Alert(Labels.of(alertname="Cause"), Labels(), NOW, NOW + 12 * MINUTE), NOW)
+    return Muting(Inhibitor(rules, store), {"first": (FIRST,), "later": (LATER,)}, silences or Silences())
+
+
+def silenced(*minutes: int) -> Silences:
+    silences = Silences()
+    for number, until in enumerate(minutes):
+        matcher = (equal("instance", f"{number}:1"),)
+        silences.set(Silence("", matcher, NOW, NOW + until * MINUTE, "bob", "vllm-monitor silence add"), NOW)
+    return silences
+
+
+TWO = incident(queue("0:1"), queue("1:1"))
+MUTED = Route("oncall", mute_time_intervals=("first",))
+
+
+@pytest.mark.parametrize(
+    ("told", "quiet", "rings"),
+    [
+        pytest.param(TWO, Quiet(Route("oncall"), muting()), 5, id="by nothing"),
+        pytest.param(TWO, Quiet(Route("oncall"), muting(silences=silenced(60, 12))), 15, id="by silences"),
+        pytest.param(TWO, Quiet(Route("oncall"), muting(silences=silenced(60))), 5, id="one of two by a silence"),
+        pytest.param(
+            TWO,
+            Quiet(Route("oncall"), muting(InhibitRule((equal("alertname", "Cause"),), (equal("job", "vllm"),)))),
+            15,
+            id="by its cause",
+        ),
+        pytest.param(TWO, Quiet(MUTED, muting()), 15, id="by the times of its route"),
+        pytest.param(
+            TWO, Quiet(Route("oncall", active_time_intervals=("later",)), muting()), 15, id="before its time begins"
+        ),
+        pytest.param(
+            TWO,
+            Quiet(Route("oncall", routes=(replace(MUTED, matchers=(equal("job", "other"),), key="{}/x"),)), muting()),
+            5,
+            id="by the times of another route",
+        ),
+        pytest.param(
+            replace(TWO, group_key="digest/vllm"), Quiet(MUTED, muting()), 15, id="a digest by the times of its routes"
+        ),
+        pytest.param(
+            replace(TWO, group_key="alertmanager:x"), Quiet(MUTED, muting()), 5, id="Alertmanager's by times of ours"
+        ),
+        pytest.param(
+            replace(TWO, group_key="alertmanager:x"),
+            Quiet(MUTED, muting(silences=silenced(60, 12))),
+            15,
+            id="Alertmanager's by silences",
+        ),
+    ],
+)
+def test_what_is_muted_rings_for_nobody_until_a_while_after_that(told: Incident, quiet: Quiet, rings: int) -> None:
     touched: list[Incident] = []
     passed: list[Incident] = []
-    incidents = Incidents([incident(queue("a:1"), queue("b:1"))])
-    silences = Silences()
-    escalator = looking(incidents, touched, passed, silences)
-    for instance, minutes in (("a:1", 60), ("b:1", 12)):
-        matcher = (equal("instance", instance),)
-        silences.set(Silence("", matcher, NOW, NOW + minutes * MINUTE, "bob", "vllm-monitor silence add"), NOW)
+    escalator = looking(Incidents([told]), touched, passed)
+    escalator.quiet = quiet
     rang = []
     for minute in range(30):
         escalator.look(NOW + minute * MINUTE)
         rang.append((bool(touched), bool(passed)))
-    assert (rang.index((True, False)), rang.index((True, True))) == (15, 20)
+    assert (rang.index((True, False)), rang.index((True, True))) == (rings, rings + 5)
 
 
 def test_who_acknowledges_in_the_last_moment_is_in_time() -> None:
