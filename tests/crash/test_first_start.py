@@ -36,7 +36,7 @@ def test_no_kill_during_the_first_start_spoils_the_state_file(tmp_path: Path) ->
         assert launcher.stdin is not None
         assert launcher.stdout is not None
         for number in STATEMENTS:
-            for plan in (Plan("statement", number, 15.0), Plan(INSTANT, 0, 0.2, signal.SIGTERM)):
+            for plan in (Plan("statement", number, 60.0), Plan(INSTANT, 0, 0.2, signal.SIGTERM)):
                 launcher.stdin.write(plan.text() + "\n")
                 launcher.stdin.flush()
                 launcher.stdout.readline()

@@ -57,7 +57,7 @@ storage: {{path: state}}
 web: {{listen: 127.0.0.1:0}}
 """
 # How often what a machine that is busy brings about is waited for.
-_LAST_LIVES = 5
+_LAST_LIVES = 10
 
 
 @dataclass
@@ -155,7 +155,7 @@ class World:
                 until(lambda: not self._unrest(), within=60)
             finally:
                 process.terminate()
-                process.wait(20)
+                process.wait(60)
             # On a busy machine a scrape may time out between the look and the end: its letters are for another life.
             if not self._unrest():
                 return
