@@ -65,7 +65,7 @@ def serving_tls(certificate: str, key: str, *, clients: str = "", answer: Answer
         yield served
 
 
-def fetched(served: Served, tls: TlsConfig, *, timeout: int = 5000) -> bytes:
+def fetched(served: Served, tls: TlsConfig, *, timeout: int = 60_000) -> bytes:
     fetch = Fetcher(served.url, ScrapeOptions(scrape_timeout=timeout, tls_config=tls))
     try:
         return fetch().body
@@ -140,7 +140,7 @@ def test_a_file_without_a_certificate_is_refused(keys: Keys, tmp_path: Path) -> 
 
 def test_a_slow_server_does_not_outlive_the_deadline_behind_tls_either(keys: Keys) -> None:
     def drip(served: Served, connection: socket.socket) -> bool:
-        served.drip(connection, b"HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n" + b"x" * 300)
+        served.drip(connection, b"HTTP/1.1 200 OK\r\nContent-Length: 1300\r\n\r\n" + b"x" * 1300)
         return False
 
     with serving_tls(keys.certificate, keys.key, answer=drip) as served, pytest.raises(ScrapeError) as caught:

@@ -85,11 +85,12 @@ class _Server:
 
     def close(self) -> None:
         self._served.stopping.set()
-        for one in self._open:
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
-        for thread in self._threads:
+        _end(self._open[0])
+        # One that has just been accepted must not be overlooked.
+        self._threads[0].join()
+        for one in self._open[1:]:
+            _end(one)
+        for thread in self._threads[1:]:
             thread.join()
 
     def _accept(self, listener: socket.socket) -> None:
@@ -108,6 +109,12 @@ class _Server:
                 self._served.heads.append(request)
                 if not self._answer(self._served, connection):
                     return
+
+
+def _end(one: socket.socket) -> None:
+    with suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
 
 
 @contextmanager

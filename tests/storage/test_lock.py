@@ -30,7 +30,7 @@ def test_a_folder_that_another_process_has_is_refused_until_that_has_ended(
             FolderLock(tmp_path)
         assert str(refused.value).startswith(str(tmp_path))
         end(other)
-        other.wait(10)
+        other.wait(60)
         FolderLock(tmp_path).close()
 
 

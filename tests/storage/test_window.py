@@ -227,7 +227,7 @@ def test_a_writer_whose_series_come_back_and_a_reader_that_prunes_do_not_wait_fo
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
             assert not thread.is_alive()
         assert len(window.select((equal("__name__", "a"),))) == 3000
 
@@ -265,7 +265,7 @@ def test_of_two_rows_of_the_same_time_that_are_written_at_once_one_is_refused() 
     waiting.set()
     first = threading.Thread(target=lambda: outcome.append(block.append(SECOND, (column,), (1.0,))))
     first.start()
-    assert inside.wait(5)
+    assert inside.wait(60)
     outcome.append(block.append(SECOND, (column,), (2.0,)))
     first.join()
     assert sorted(outcome) == [False, True]
