@@ -2,6 +2,7 @@
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, SimpleQueue
+from socket import SO_REUSEADDR, SOL_SOCKET, socket
 from threading import Event, Lock, Thread
 from typing import Self
 
@@ -29,6 +30,8 @@ class SimulatedServer:
         self._port = port
         self._stopping = Event()
         self._lock = Lock()
+        # Bound and never listening: nobody else is given the port while the scenario refuses.
+        self._holder: socket | None = None
         self._listener: ThreadingHTTPServer | None = None
         self._thread: Thread | None = None
 
@@ -45,7 +48,14 @@ class SimulatedServer:
         # Opened in any case, so that the port is known and ours even if the scenario begins with a refusal.
         self._stopping.clear()
         with self._lock:
-            self._open()
+            holder = self._holder or _bound(self._host, self._port)
+            self._port = holder.getsockname()[1]
+            try:
+                self._open()
+            except OSError:
+                holder.close()
+                raise
+            self._holder = holder
         self.simulator.watch(self._follow)
 
     def stop(self) -> None:
@@ -54,6 +64,9 @@ class SimulatedServer:
         self.simulator.watch(lambda _listening: None)
         with self._lock:
             self._close()
+            if self._holder is not None:
+                self._holder.close()
+                self._holder = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -64,6 +77,9 @@ class SimulatedServer:
 
     def _follow(self, listening: bool) -> None:  # noqa: FBT001 - the one value that changes
         with self._lock:
+            # Whoever advances may have been on the way here when it was stopped.
+            if self._stopping.is_set():
+                return
             if listening and self._listener is None:
                 self._open()
             elif not listening:
@@ -74,7 +90,6 @@ class SimulatedServer:
             return
         listener = _Listener((self._host, self._port), _Handler)
         listener.simulator, listener.stopping = self.simulator, self._stopping
-        self._port = listener.server_address[1]
         self._listener = listener
         self._thread = Thread(target=listener.serve_forever, args=(_POLL_SECONDS,), name="simulated-vllm", daemon=True)
         self._thread.start()
@@ -86,6 +101,18 @@ class SimulatedServer:
             listener.shutdown()
             listener.server_close()
             thread.join()
+
+
+def _bound(host: str, port: int) -> socket:
+    """Return a socket on an address, beside which another one may be bound, and listen. Raises OSError."""
+    holder = socket()
+    try:
+        holder.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+        holder.bind((host, port))
+    except OSError:
+        holder.close()
+        raise
+    return holder
 
 
 class _Listener(ThreadingHTTPServer):

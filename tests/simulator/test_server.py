@@ -1,6 +1,7 @@
 """The simulator behind HTTP: what a scraper and a prober see on the wire."""
 
 import signal
+import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -27,8 +28,6 @@ from monitor.simulator.server import SimulatedServer
 from tests.simulator.reading import play, value
 from tests.waiting import until
 
-# Where nobody else takes a port that is let go for a while.
-ALONE = "127.0.0.77"
 BUSY = Phase(at=0, duration=10 * MINUTE, clients=4, prompt=exactly(64), output=exactly(100))
 
 
@@ -133,7 +132,7 @@ def test_a_completion_that_a_hung_engine_has_breaks_with_it() -> None:
 def test_a_refused_port_is_really_closed_and_opens_again_where_it_was() -> None:
     faults = (Unreachable(at=10 * SECOND, duration=10 * SECOND), Unreachable(at=30 * SECOND, duration=10 * SECOND))
     # A session would keep its connection, and be served through it, if it could.
-    with SimulatedServer(play(BUSY, faults=faults), ALONE) as server, requests.Session() as client:
+    with SimulatedServer(play(BUSY, faults=faults)) as server, requests.Session() as client:
         simulator, url = server.simulator, server.url
         for second, open_ in ((5, True), (15, False), (25, True), (35, False), (45, True)):
             simulator.advance(simulator.start + second * SECOND)
@@ -144,8 +143,26 @@ def test_a_refused_port_is_really_closed_and_opens_again_where_it_was() -> None:
                     client.get(f"{url}/metrics", timeout=60)
 
 
+def test_a_port_that_is_refused_for_a_while_is_nobody_elses_meanwhile() -> None:
+    with SimulatedServer(play(faults=(Unreachable(at=0, duration=MINUTE),))) as server, socket.socket() as other:
+        with pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", server.port))
+        server.simulator.advance(server.simulator.start + MINUTE)
+        assert requests.get(f"{server.url}/health", timeout=60).status_code == 200
+
+
+def test_what_is_stopped_in_the_midst_of_an_advance_stays_stopped() -> None:
+    simulator = play()
+    server = SimulatedServer(simulator)
+    server.start()
+    heard_of_by = simulator._watch
+    server.stop()
+    heard_of_by(True)
+    assert server._listener is None
+
+
 def test_a_server_that_starts_slowly_has_its_port_but_refuses() -> None:
-    with SimulatedServer(play(faults=(Restart(at=0, duration=MINUTE),)), ALONE) as server:
+    with SimulatedServer(play(faults=(Restart(at=0, duration=MINUTE),))) as server:
         assert server.port > 0
         with pytest.raises(requests.ConnectionError):
             requests.get(f"{server.url}/health", timeout=60)
