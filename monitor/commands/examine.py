@@ -32,7 +32,8 @@ from monitor.sight.reason import Blind
 from monitor.sight.report import Report
 
 _AT_ONCE = 8
-_PROBES: Duration = 5 * SECOND
+# For all questions together; they are asked once, and a server that is busy answers slowly.
+_PROBES: Duration = 15 * SECOND
 ALERT, RECORD, QUERY = "alert", "record", "query"
 # The file and the name of a group, and the number of a rule in it.
 Place = tuple[str, str, int]

@@ -23,7 +23,8 @@ from monitor.vllm.families import PREFIXES
 from monitor.yamldoc.mistake import DocumentError
 
 LOCAL = "http://127.0.0.1:8000"
-_PROBES = 5 * SECOND
+# For all questions together; they are asked once, and a server that is busy answers slowly.
+_PROBES = 15 * SECOND
 _PROMPTS = frozenset(prefix + "request_prompt_tokens_bucket" for prefix in PREFIXES)
 
 
