@@ -167,7 +167,10 @@ class Desk:
                 log.exception("a click failed unexpectedly")
                 verdict = Verdict(Outcome.REFUSED, "That did not work; the log has the reason.")
             written()
-            self._follow(click, verdict)
+            try:
+                self._follow(click, verdict)
+            except Exception:  # the same: the next click is decided all the same
+                log.exception("what follows from a click failed unexpectedly")
 
     def _follow(self, click: Click, verdict: Verdict) -> None:
         hooks, outcome = self._hooks, verdict.outcome

@@ -203,6 +203,17 @@ def test_a_click_that_breaks_something_does_not_take_the_desk_with_it() -> None:
         broken.desk.stop()
 
 
+def test_what_follows_from_a_click_and_breaks_does_not_take_the_desk_with_it() -> None:
+    def broken(incident: Incident) -> None:
+        raise OSError(incident.id)
+
+    with stage() as at:
+        at.desk._hooks = replace(at.desk._hooks, touched=broken)
+        at.desk.take_in(payload(click()), "e", lambda: None)
+        at.clicked(click(user=BOB, action_ts="1796018800.000100"))
+        assert at.outcomes == [Outcome.ACKED, Outcome.ALREADY_ACKED]
+
+
 def digest_of(*members: Incident) -> tuple[Incident, ...]:
     """Return a digest that stands, with the id that is clicked on, and its members."""
     told = [replace(one, id=f"m{n}", group_key=f"g{n}", digest="digest/1") for n, one in enumerate(members)]
