@@ -256,6 +256,7 @@ def test_whoever_acknowledges_stops_the_escalation(tmp_path: Path, slack: SlackS
     set_clock(offset, "+120")
     with daemon(tmp_path, "--config", config, **faketime(offset)):
         until(lambda: [one for one in slack.messages if one.channel == SECOND_LINE], within=30)
+        until(lambda: replies(slack, f"<!subteam^{GROUP}>"), within=30)
     assert "Other" in str(root(slack, SECOND_LINE).payload)
     (mention,) = replies(slack, f"<!subteam^{GROUP}>")
     assert mention.thread_ts != acked
