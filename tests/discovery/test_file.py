@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from monitor.discovery.populate import populate
 from monitor.jobs import settings_of
 from monitor.model.instant import MINUTE
 from monitor.model.labels import Labels
-from tests.engines import engine
+from tests.discovery import promtool
 
 GOOD = '[{"targets": ["a:1"], "labels": {"pool": "x"}}]'
 
@@ -191,9 +190,10 @@ def test_the_targets_are_those_that_promtool_finds(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump({"global": times, "scrape_configs": [job]}))
     (read,) = load(file).scrape_configs
     found, _ = discovery_of(read.file_sd_configs[0]).look()
-    ours = [(one.discovered_labels, one.labels) for one in populate(found.groups, settings_of(read))]
-    command = [engine("promtool", "newer"), "check", "service-discovery", "--timeout=300ms", str(file), "j"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    theirs = [(Labels.of(one["discoveredLabels"]), Labels.of(one["labels"])) for one in json.loads(done.stdout)]
+    ours = sorted((one.discovered_labels, one.labels) for one in populate(found.groups, settings_of(read)))
+
+    def labels(theirs: promtool.Found) -> list[tuple[Labels, Labels]]:
+        return sorted((Labels.of(one["discoveredLabels"]), Labels.of(one["labels"])) for one in theirs)
+
     assert len(ours) == 4
-    assert sorted(ours) == sorted(theirs)
+    assert ours == labels(promtool.found(file, "j", lambda theirs: labels(theirs) == ours))
