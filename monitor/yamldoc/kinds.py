@@ -17,7 +17,9 @@ from monitor.model.matcher import MatchError, compile_anchored
 from monitor.yamldoc.mistake import shown
 from monitor.yamldoc.node import MappingNode, Scalar, SequenceNode
 
-_INTEGER = re.compile("0|-?[1-9][0-9]{0,17}")
+_INTEGER = re.compile("0|-?[1-9][0-9]{0,19}")
+# What Prometheus holds in 64 bits without a sign, say a modulus.
+_BEYOND = 2**64
 _SIZE = re.compile("([0-9]{1,12})(B|KB|KiB|MB|MiB|GB|GiB)?")
 _UNITS = {"B": 1, "KB": 2**10, "KiB": 2**10, "MB": 2**20, "MiB": 2**20, "GB": 2**30, "GiB": 2**30}
 _LONGEST_NUMBER = 40
@@ -64,7 +66,7 @@ def integer(value: Any) -> int:
     if isinstance(value, int):
         return value
     scalar = _scalar(value, "a whole number")
-    if not scalar.plain or _INTEGER.fullmatch(scalar.text) is None:
+    if not scalar.plain or _INTEGER.fullmatch(scalar.text) is None or abs(int(scalar.text)) >= _BEYOND:
         raise ValueError(f"{shown(scalar.text)} is not a whole number")
     return int(scalar.text)
 

@@ -27,6 +27,8 @@ RULES = {
     "{action: drop, regex: '(?<=a)b'}": "bad regular expression",
     "{action: drop, source_label: [a]}": 'unknown field "source_label" (did you mean "source_labels"?)',
     "{action: hashmod, modulus: -1, target_label: a}": "modulus: -1 is negative",
+    "{action: hashmod, modulus: 99999999999999999999, target_label: a}": "is not a whole number",
+    "{action: hashmod, modulus: 18446744073709551615, target_label: a}": "",
     "{action: drop, regex: a, source_labels: [a]}": "",
     "{action: DropEqual, source_labels: [a], target_label: b}": "",
     "{action: labelmap, regex: a(.*), replacement: b_$1}": "",
