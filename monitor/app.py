@@ -105,12 +105,14 @@ class App:
             running.pipeline.sync()
             state.restore(running.pipeline, self._clock.now())
             undo.pop_all()
-        self._running = running
-        # Before the first evaluation reads it: a start is no reload that was refused.
-        self._accepted(config)
-        server.start()
-        running.begin()
-        running.catch_up()
+        # Whoever asks for a reload as soon as the port answers waits: what has yet to begin cannot be stopped.
+        with self._lock:
+            self._running = running
+            # Before the first evaluation reads it: a start is no reload that was refused.
+            self._accepted(config)
+            server.start()
+            running.begin()
+            running.catch_up()
         watch = ClockWatch(self._clock.now, boot_milliseconds).watch
         threading.Thread(target=watch, args=(self._stopping, self.clock_was_set), name="clock", daemon=True).start()
         log.info("started", extra={"version": __version__, "listen": f"{config.web.listen.host}:{server.port}"})

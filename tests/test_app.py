@@ -14,11 +14,12 @@ from monitor.app import App, StartError
 from monitor.clock import SystemClock
 from monitor.config.config import Config
 from monitor.config.read import load
-from monitor.model.instant import HOUR, MINUTE, slot_at_or_before
+from monitor.model.instant import HOUR, MINUTE, Instant, slot_at_or_before
 from monitor.model.labels import METRIC_NAME, Labels
 from monitor.model.matcher import equal
 from monitor.storage.column import Column
 from monitor.storage.history.keep import Keep
+from tests.ports import free_port
 from tests.scrape.wire import Served, page, serving
 from tests.storage.history.keeping import Keeper
 from tests.waiting import until
@@ -129,6 +130,45 @@ def test_a_reload_that_fails_in_a_way_that_nobody_thought_of_ends_nothing(tmp_pa
             assert "vllm_monitor_config_last_reload_successful 0.0" in requests.get(f"{url}/metrics", timeout=60).text
             broken.clear()
             assert app.reload() == ""
+        finally:
+            app.stop()
+
+
+class Interrupted(SystemClock):
+    """A clock that is looked at during a start: as soon as the port answers then, somebody asks for a reload."""
+
+    def __init__(self, port: int) -> None:
+        self._url = f"http://127.0.0.1:{port}"
+        self.before = set(threading.enumerate())
+        self.reloading = threading.Thread(target=self._reload)
+        self.statuses: list[int] = []
+
+    def now(self) -> Instant:
+        if threading.current_thread() is threading.main_thread() and not self.reloading.ident and self.begun("web"):
+            self.reloading.start()
+            # That of a daemon that has begun is over by then.
+            self.reloading.join(1)
+        return super().now()
+
+    def begun(self, name: str) -> int:
+        """Return how many threads of this name the daemon has."""
+        return sum(thread.name == name for thread in threading.enumerate() if thread not in self.before)
+
+    def _reload(self) -> None:
+        self.statuses.append(requests.post(f"{self._url}/-/reload", timeout=60).status_code)
+
+
+def test_a_reload_that_is_asked_for_during_a_start_comes_after_it(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(PAGE) as target:
+        config, clock = write(tmp_path, target, listen=f"127.0.0.1:{port}"), Interrupted(port)
+        app = App(lambda: load(config), clock)
+        app.start()
+        try:
+            clock.reloading.join(60)
+            assert clock.statuses == [200]
+            # One timetable, and not that of the start beside that of the reload.
+            assert clock.begun("APScheduler") == 1
         finally:
             app.stop()
 
