@@ -26,7 +26,7 @@ MADE = json.dumps({"bulletin": asdict(BULLETIN), "png": ""})
 # Children that make a report, that cannot, and that take long; the first one shows what it was asked for.
 GOOD = f"import sys; asked = sys.stdin.read(); print({MADE!r}.replace('llama', asked.replace(chr(34), '')))"
 BAD = """print('{"reason": "nobody answers"}')"""
-SLOW = "import time; time.sleep(60)"
+SLOW = "import time; time.sleep(120)"
 
 
 class House:
@@ -95,5 +95,5 @@ def test_the_end_of_the_daemon_does_not_wait_for_it(tmp_path: Path, slack: Slack
     house.job.tick(NOW + MINUTE)
     assert house.counted == ["busy"]
     house.job.stop()
-    until(house.workers.is_idle, within=5)
+    until(house.workers.is_idle, within=10)
     assert house.counted == ["busy", "not_made"]
