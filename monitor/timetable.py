@@ -85,6 +85,7 @@ class Timetable:
             missed=self._missed,
         )
         self._arrivals = Arrivals(self._now)
+        self._planning = threading.Lock()
         self._scrape_intervals: set[Duration] = set()
         self._synced_at: Instant = 0
         self.first_round_done = threading.Event()
@@ -211,9 +212,11 @@ class Timetable:
         self._plan_flush()
 
     def _plan_flush(self) -> None:
-        due = self._pipeline.dispatcher.next_due()
-        if due is not None:
-            self._schedule.once(FLUSH, due, NOTIFY, self._flush)
+        # In one piece: what one thread has looked up would else take the place of what another one has found since.
+        with self._planning:
+            due = self._pipeline.dispatcher.next_due()
+            if due is not None:
+                self._schedule.once(FLUSH, due, NOTIFY, self._flush)
 
     def _missed(self, part: str, slots: int) -> None:
         log.warning("slots missed", extra={"part": part, "slots": slots})
