@@ -17,6 +17,8 @@ from monitor.scrape.errors import Reason
 _COMPLETIONS = "/v1/completions"
 _SUCCESSES = range(OK, 300)
 _TOO_MANY_REQUESTS = 429
+# What the page at /docs is made with; no form to log in is.
+_DOCUMENTATION = b"swagger-ui"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,8 @@ class Exposure:
     """
     Asks for paths as somebody without credentials would, each over a connection of its own.
 
-    A path is exposed when it is answered; a page of HTML is a form to log in, not vLLM. What only this machine can
-    reach is exposed to nobody, so nothing is said of a server on the loopback.
+    A path is exposed when it is answered; a page of HTML is a form to log in, not vLLM, unless it is the one of /docs.
+    What only this machine can reach is exposed to nobody, so nothing is said of a server on the loopback.
     """
 
     connect: Callable[[], Http]
@@ -60,7 +62,8 @@ class Exposure:
                 return None
         if reply.status >= SERVER_ERROR:
             raise ProbeError(f"HTTP status {reply.status}", reason=Reason.STATUS, answered=True)
-        return reply.status in _SUCCESSES and not reply.content_type.strip().lower().startswith("text/html")
+        is_html = reply.content_type.strip().lower().startswith("text/html")
+        return reply.status in _SUCCESSES and (not is_html or _DOCUMENTATION in reply.body)
 
 
 @dataclass(frozen=True, slots=True)

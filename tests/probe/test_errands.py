@@ -50,6 +50,15 @@ def test_development_mode_shows() -> None:
     assert found.readings.exposed == (("/v1/models", False), ("/is_sleeping", True))
 
 
+def test_the_page_that_describes_every_path_is_one_that_is_exposed() -> None:
+    page = b'<!DOCTYPE html><link rel="stylesheet" href="swagger-ui.css"><div id="swagger-ui"></div>'
+    vllm = FakeVllm({"/docs": Reply(200, page, "text/html; charset=utf-8")})
+    assert Exposure(vllm, ("/docs", "/redoc"))(ERRANDS, NOTHING).readings.exposed == (
+        ("/docs", True),
+        ("/redoc", False),
+    )
+
+
 @pytest.mark.parametrize("reply", [Reply(503), Reply(500), Reason.TIMEOUT, Reason.REFUSED, Reason.CONNECTION], ids=str)
 def test_no_answer_takes_nothing_back_and_is_asked_for_again(reply: Reply | Reason) -> None:
     found = exposure(KNOWN, models=reply)
