@@ -31,7 +31,12 @@ def server() -> list[Panel]:
         "s",
         "VLLMScrapeSlow",
     )
-    adapters = About("LoRA adapters", "Which run and which wait, as the engine last said (--enable-lora).", "short")
+    adapters = About(
+        "LoRA adapters",
+        "Which run and which wait, as the engine last said (--enable-lora). From 0.12 on both name all with a request.",
+        "short",
+        "VLLMLoRASlotsExhausted",
+    )
     return [
         lines(
             answers,

@@ -7,7 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from monitor.rulebook.kinds import Span
-from monitor.rulebook.macros import AT, anywhere, indented, le, links, percent, roughly, shown, token_bucket, words
+from monitor.rulebook.macros import (
+    AT,
+    anywhere,
+    indented,
+    le,
+    links,
+    more_names,
+    percent,
+    roughly,
+    shown,
+    token_bucket,
+    words,
+)
 from monitor.rulebook.values import Values
 from monitor.shipped import rules_folder
 
@@ -91,6 +103,6 @@ def _environment() -> Any:
         keep_trailing_newline=True,
         finalize=shown,
     )
-    environment.globals.update(any=anywhere, le=le, token_bucket=token_bucket, at=AT)
+    environment.globals.update(any=anywhere, le=le, token_bucket=token_bucket, more_names=more_names, at=AT)
     environment.filters.update(percent=percent, words=words, roughly=roughly, duration=Span)
     return environment

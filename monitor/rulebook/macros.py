@@ -31,8 +31,8 @@ LEADS_TO: Mapping[str, str] = {
     "slo": "BudgetBurn$",
     "capacity": "KVCache|KVPool|KVTransfer|Preemption|Concurrency|Capacity|PrefixHits",
     "fleet": "VersionMix|ConfigDrift|EngineRank|Restart",
-    "engine": "Stuck|Stalled|Stall$|Frozen|Overloaded|Waiting|Queue|Rejected|TTFT|InterToken|Error|Aborts|Throughput|"
-    "SpecDecode|LengthLimited|Corrupted|Prompts|GPU|ScrapeSlow",
+    "engine": "Stuck|Stalled|Stall$|Frozen|Overloaded|Waiting|LoRA|Queue|Rejected|TTFT|InterToken|Error|Aborts|"
+    "Throughput|SpecDecode|LengthLimited|Corrupted|Prompts|GPU|ScrapeSlow",
 }
 # Where an alert of an engine comes from. An engine of V0 has no number.
 AT = "{{ $labels.instance }}{{ with $labels.engine }} (engine {{ . }}){{ end }}"
@@ -75,6 +75,11 @@ def le(edge: Decimal | int) -> str:
 def token_bucket(tokens: Decimal | int) -> int:
     """Return the smallest edge of the histograms of token counts (1, 2, 5, 10 …) that is not below `tokens`."""
     return next(int(edge) for edge in one_two_five(10 * max(1, int(tokens))) if edge >= tokens)
+
+
+def more_names(counts: Sequence[int]) -> str:
+    """Return the regular expression of `n;a,b,c`, with more names than its own n, for each n of `counts`."""
+    return f"({'|'.join(f'{count};([^,]+,){{{count}}}' for count in counts)}).+"
 
 
 def words(duration: int) -> str:

@@ -203,6 +203,24 @@ FLEET = (
         summary="of what the draft model proposes 12 % is taken",
     ),
     Story(
+        "drafts that fit no more",
+        Tell.NOTE,
+        (
+            simulated(
+                replace(SLOW, num_speculative_tokens=3),
+                10 * HOUR,
+                _steady(0, 10 * HOUR),
+                Rejecting(7 * HOUR, 3 * HOUR, acceptance=0.4),
+            ),
+        ),
+        10 * HOUR,
+        cause=7 * HOUR,
+        interval=30 * SECOND,
+        evaluation=MINUTE,
+        expects=(soon("VLLMSpecDecodeAcceptanceFell", within=90 * MINUTE),),
+        summary="the model was tuned, its draft model was not: 40 % of the drafts are taken instead of 70 %",
+    ),
+    Story(
         "corrupted answers",
         Tell.PAGE,
         (Edited(simulated(ROOMY, 15 * MINUTE, people(0, 15 * MINUTE, 6)), Rising("vllm:corrupted_requests_total")),),

@@ -213,4 +213,20 @@ SATURATION = (
         expects=(soon("VLLMWaitingDeferred", within=13 * MINUTE),),
         summary="four deferred (a LoRA slot, a KV transfer): more replicas would not help",
     ),
+    Story(
+        "three adapters for two slots",
+        Tell.NOTE,
+        (
+            simulated(
+                replace(ROOMY, max_loras=2, max_num_seqs=4),
+                25 * MINUTE,
+                *(replace(batch(0, 25 * MINUTE, 3), output=exactly(60), lora=name) for name in ("sql", "law")),
+                replace(batch(5 * MINUTE, 20 * MINUTE, 3), output=exactly(60), lora="chat"),
+            ),
+        ),
+        25 * MINUTE,
+        cause=5 * MINUTE,
+        expects=(soon("VLLMLoRASlotsExhausted", within=13 * MINUTE),),
+        summary="two adapters are served side by side, then a third is asked for as well",
+    ),
 )
