@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 THREADS = gate.RUNNING + gate.WAITING + access.GUESSING + 4
 # How long the end waits for a query that still runs; then that is left to end with the process.
 PATIENCE_SECONDS = 0.5
+# And for the address to be free again, which takes no time but on a machine that is very busy.
+FREE_SECONDS = 30.0
 # Connections that say nothing must not keep a health check out: enough of them, and none for long.
 MOST_CONNECTIONS = 500
 IDLE_SECONDS = 10
@@ -60,7 +62,7 @@ class Server:
             self._server, self._front = self._behind(app, tls, (host, port), self.inner, failed)
             self.port = self._front.port
         self._cleared = False
-        self._stopping = threading.Event()
+        self._stopping, self._free = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
 
     def _behind(
@@ -82,7 +84,11 @@ class Server:
             self._front.start()
 
     def stop(self) -> None:
-        """Close all connections. Only the thread that waits for them may do it without a race."""
+        """
+        Close all connections. Only the thread that waits for them may do it without a race.
+
+        Another one may listen on the address then: whoever goes on duty does at once, on the same.
+        """
         self._stopping.set()
         if self._front is not None:
             self._front.stop()
@@ -90,6 +96,7 @@ class Server:
             self._close()
             return
         self._wake()
+        self._free.wait(FREE_SECONDS)
         self._thread.join(2 * PATIENCE_SECONDS)
 
     def _run(self) -> None:
@@ -117,6 +124,11 @@ class Server:
         wasyncore.dispatcher.close(old)
 
     def _close(self) -> None:
+        for one in list(self._map.values()):
+            if one.accepting:
+                # Of what listens only the socket: requests that are under way still wake the loop by the rest.
+                wasyncore.dispatcher.close(one)
+        self._free.set()
         self._server.task_dispatcher.shutdown(timeout=PATIENCE_SECONDS)
         wasyncore.close_all(self._map)
         if self.inner is not None:
