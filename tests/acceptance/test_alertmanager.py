@@ -37,8 +37,11 @@ groups:
         labels: {severity: critical}
         annotations: {summary: It is busy, description: "Try first: look at it", value: "{{ $value }} requests"}
 """
+# As above: the numbers of a message are there although one scrape has failed.
 RECORDED = """\
-groups: [{name: g, rules: [{record: "vllm_engine:requests_running", expr: "vllm:num_requests_running"}]}]
+groups:
+  - name: g
+    rules: [{record: "vllm_engine:requests_running", expr: "max_over_time(vllm:num_requests_running[1m])"}]
 """
 OURS = """\
 global: {{slack_base_url: "{slack}", scrape_interval: 1s}}

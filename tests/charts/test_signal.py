@@ -82,6 +82,7 @@ def test_nearly_every_shipped_alert_has_a_signal() -> None:
         "VLLMMaxConcurrencyFell",
         "VLLMMonitorTargetsVanished",
         "VLLMPrefixHitsCollapsed",
+        "VLLMSpecDecodeAcceptanceFell",
         "VLLMThroughputCollapsed",
     }
 
