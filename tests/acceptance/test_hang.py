@@ -77,6 +77,6 @@ def test_ten_minutes_of_silence_delay_no_evaluation(tmp_path: Path, slack: Slack
 def test_the_rules_of_a_daemon_keep_their_slots_while_slack_hangs(tmp_path: Path, slack: SlackStub) -> None:
     with daemon(tmp_path, "--config", str(write(tmp_path, slack, "200ms"))) as running:
         until(lambda: slack.requests, within=10)
-        in_a_row = InARow(8)
+        in_a_row = InARow(15)
         until(lambda: in_a_row.seen(running.get("/metrics")), within=40)
     assert slack.messages == []
