@@ -19,6 +19,8 @@ METHODS = {
 _POSTS = ("chat.postMessage", "webhook")
 _MINUTE = 60.0
 BURST = 3
+# Who only observes sees when a call arrives: behind two that were held up, the next ones come that much too close.
+_UNPUNCTUAL = 2.0
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Rates:
             rest = self._resting.get(method, now) - now
             recent = [at for at in self._calls.get(key, ()) if now - at < window]
             wait = max(rest, recent[-most] + window - now if len(recent) >= most else 0.0)
-            if wait <= 0:
+            if wait <= (_UNPUNCTUAL if method in _POSTS and not self.enforced else 0.0):
                 self._calls[key] = [*recent, now]
                 return 0
             self.violations.append((method, now))

@@ -103,6 +103,14 @@ def test_methods_have_their_tiers_and_an_observer_only_notes() -> None:
     assert [strict.spend("reactions.remove", "C1", at) for at in (59.9, 60.9)] == [1, 0]
 
 
+def test_an_observer_of_posts_overlooks_what_was_held_up_on_its_way_and_nothing_more() -> None:
+    held_up, hurried = Rates(), Rates()
+    assert [held_up.spend("webhook", CHANNEL, at) for at in (5.0, 5.0, 6.0, 7.0, 8.0)] == [0] * 5
+    assert held_up.violations == []
+    assert [hurried.spend("webhook", CHANNEL, at) for at in (0.0, 0.4, 0.8, 1.2, 1.6)] == [0] * 5
+    assert hurried.violations == [("webhook", 1.6)]
+
+
 def test_what_was_called_too_often_has_not_been_looked_at(stub: SlackStub) -> None:
     """After the token and the scopes, and before the arguments."""
     stub.workspace.seconds = lambda: 100.0
