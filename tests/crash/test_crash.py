@@ -20,7 +20,7 @@ def test_no_kill_loses_an_alert_or_tells_one_twice(tmp_path: Path, capsys: pytes
     tallies = report.tallies
     assert tallies["rounds"] == tallies["restarts"] - WORLDS == WORLDS * ROUNDS
     # Without these the run would prove nothing.
-    assert tallies["alerts that fired"] > ROUNDS
+    assert tallies["alerts that fired"] > 5 * WORLDS
     assert tallies["messages by bot"] >= 4 * WORLDS
     assert tallies["replies by bot"] > WORLDS
     assert tallies["edits by bot"] > WORLDS
