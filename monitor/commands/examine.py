@@ -33,7 +33,7 @@ from monitor.sight.report import Report
 
 _AT_ONCE = 8
 # For all questions together; they are asked once, and a server that is busy answers slowly.
-_PROBES: Duration = 15 * SECOND
+PROBES: Duration = 15 * SECOND
 ALERT, RECORD, QUERY = "alert", "record", "query"
 # The file and the name of a group, and the number of a rule in it.
 Place = tuple[str, str, int]
@@ -94,7 +94,7 @@ def from_server(target: Target, options: ScrapeOptions) -> Seen:
         page = fetched(target, options)
     except ScrapeError as err:
         return Seen(target.labels, target.url, error=str(err))
-    probes = Questions(partial(Client, target.url, options, _PROBES))(ROUND, NOTHING)
+    probes = Questions(partial(Client, target.url, options, PROBES))(ROUND, NOTHING)
     offer = offer_of((one.labels for one in page.series), page.families, target.labels, probes.readings.version)
     return Seen(target.labels, target.url, offer, probes=probes)
 

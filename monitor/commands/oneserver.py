@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from monitor.commands.examine import fetched
+from monitor.commands.examine import PROBES, fetched
 from monitor.commands.usage import UsageError
 from monitor.config.flags import Flags, from_flags
 from monitor.jobs import options_of, targets_of
-from monitor.model.instant import SECOND
 from monitor.model.target import Target
 from monitor.probe.client import Client
 from monitor.probe.options import Probe
@@ -23,8 +22,6 @@ from monitor.vllm.families import PREFIXES
 from monitor.yamldoc.mistake import DocumentError
 
 LOCAL = "http://127.0.0.1:8000"
-# For all questions together; they are asked once, and a server that is busy answers slowly.
-_PROBES = 15 * SECOND
 _PROMPTS = frozenset(prefix + "request_prompt_tokens_bucket" for prefix in PREFIXES)
 
 
@@ -63,7 +60,7 @@ def server(url: str) -> Server:
 def told(asked: Server) -> Told:
     """Ask a server. Raises ScrapeError when its page cannot be had."""
     page = fetched(asked.target, asked.options)
-    connect = partial(Client, asked.target.url, asked.options, _PROBES)
+    connect = partial(Client, asked.target.url, asked.options, PROBES)
     readings = Questions(connect)((Probe.VERSION, Probe.MODELS), NOTHING).readings
     configs = [one.labels for one in page.series if is_config(one.labels)]
     return Told(readings.version, readings.models, pools_of(configs, readings.models), _prompts(page))

@@ -36,7 +36,7 @@ class Outage:
         self._lock = threading.Lock()
         self._now = _Tally()
         # By the interval of their groups: the evaluations that were not good when they last were; the newest is last.
-        self._failing: dict[Duration | None, _Tally] = {}
+        self._failing: dict[Duration | None, tuple[RemoteError, _Tally]] = {}
         # When an evaluation last was good; None before the first.
         self.answered_at: Instant | None = None
 
@@ -63,14 +63,14 @@ class Outage:
         for known in (interval, None) if interval is not None else tuple(self._failing):
             self._failing.pop(known, None)
         if tally.worst is not None:
-            self._failing[interval] = tally
+            self._failing[interval] = tally.worst, tally
         if not self._failing:
             self.answered_at = at
             return self._alert.over(at)
         if tally.worst is None and not self._alert.fires:
             # That is for the others to say, when it is their turn.
             return []
-        return self._alert.raised(at, self._texts(list(self._failing.values())[-1], at))
+        return self._alert.raised(at, self._texts(*list(self._failing.values())[-1], at))
 
     def shift(self, by: Duration) -> None:
         """The clock was set by so much."""
@@ -83,9 +83,8 @@ class Outage:
         self._alert.take_over(old._alert)  # noqa: SLF001 - the same class
         self.answered_at = old.answered_at
 
-    def _texts(self, tally: "_Tally", at: Instant) -> dict[str, str]:
-        since, error = self._alert.since, tally.worst
-        assert error is not None  # noqa: S101 - it is among those that fail
+    def _texts(self, error: RemoteError, tally: _Tally, at: Instant) -> dict[str, str]:
+        since = self._alert.since
         lasts = format_duration(at - since if since is not None else 0)
         if tally.answered:
             asked = tally.answered + tally.unanswered

@@ -18,8 +18,7 @@ from monitor.dispatch.silence import Silences
 from monitor.dispatch.store import AlertStore
 from monitor.model.instant import Instant
 from monitor.web.alertmanager import AlertmanagerApi
-from monitor.web.server import Server
-from tests.waiting import until
+from tests.web.serving import listening
 
 # 2026-11-30 06:05:05 UTC
 NOW: Instant = 1_796_018_705_000
@@ -67,10 +66,5 @@ class FakeDaemon:
 @contextmanager
 def served(daemon: FakeDaemon) -> Iterator[str]:
     """Serve the API on the loopback; yields its URL."""
-    server = Server(daemon.application(), "127.0.0.1", 0)
-    server.start()
-    try:
+    with listening(daemon.application()) as server:
         yield f"http://127.0.0.1:{server.port}"
-    finally:
-        server.stop()
-        until(lambda: not server._thread.is_alive(), within=5)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import requests
+from flask import Flask
 from prometheus_client import CollectorRegistry
 
 from monitor.clock import VirtualClock
@@ -57,6 +58,19 @@ class Served:
 
 
 @contextmanager
+def listening(app: Flask, tls: TlsFiles | None = None) -> Iterator[Server]:
+    """Serve the application on a loopback port, until nothing of it is at work any more."""
+    server = Server(app, "127.0.0.1", 0, tls)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+        # It waits for no request that lasts; what that says when it ends is not for the next test.
+        until(lambda: not server._thread.is_alive(), within=5)
+
+
+@contextmanager
 def serve(
     window: Window,
     daemon: StandIn | None = None,
@@ -78,11 +92,5 @@ def serve(
     information = Information(daemon, window, clock, "0.0.test", now)
     federation = Federation(window, clock, lambda: EXTERNAL_LABELS, queries.gate).blueprint()
     app = create_app(routes, queries, information, federation, guarding=guarding or Guarding())
-    server = Server(app, "127.0.0.1", 0, tls)
-    server.start()
-    try:
+    with listening(app, tls) as server:
         yield Served(f"{'http' if tls is None else 'https'}://127.0.0.1:{server.port}", str(server.inner or ""))
-    finally:
-        server.stop()
-        # It waits for no request that lasts; what that says when it ends is not for the next test.
-        until(lambda: not server._thread.is_alive(), within=5)

@@ -2,8 +2,6 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from monitor.notify.secret import Secret
 from monitor.web.application import LARGEST_BODY_BYTES
 from monitor.web.received import ReceivedApi
 from monitor.web.received_body import message
-from monitor.web.server import Server
+from tests.web.serving import listening
 
 NOW = 1_796_018_705_000
 DATA = Path(__file__).parents[1] / "data" / "alertmanager"
@@ -76,15 +74,6 @@ class Daemon:
         app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY_BYTES
         app.register_blueprint(ReceivedApi(self, VirtualClock(NOW), self.counted.append).blueprint())
         return app
-
-    @contextmanager
-    def serving(self) -> Iterator[str]:
-        server = Server(self.app(), "127.0.0.1", 0)
-        server.start()
-        try:
-            yield f"http://127.0.0.1:{server.port}"
-        finally:
-            server.stop()
 
     def post(self, path: str, body: Any, kind: str = "application/json", **headers: str) -> TestResponse:
         app = self.app()
@@ -187,7 +176,8 @@ def test_a_message_of_two_thousand_alerts_is_taken_and_one_that_is_larger_is_ref
     labels = ({"alertname": "A", "instance": f"{number}:1", "x": "y" * 1_700} for number in range(2_000))
     outage = [one[0] | {"labels": each} for each in labels]
     daemon = Daemon()
-    with daemon.serving() as url:
+    with listening(daemon.app()) as server:
+        url = f"http://127.0.0.1:{server.port}"
         taken = requests.post(url + "/alertmanager", json=changed(alerts=outage), timeout=60)
         refused = requests.post(url + "/alertmanager", json=changed(alerts=outage * 2), timeout=60)
     assert (taken.status_code, len(daemon.taken[0][0].alerts)) == (200, 2_000)
